@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from proxy.text.languages import words as listed
 from proxy.text.lexical import content
+from proxy.text.segment import clauses
 from proxy.text.words import HAS_CJK, fold, stems, words
 
 MIN_LETTERS = 2  # of a telling word that is no name
@@ -51,6 +52,28 @@ def called_in(clause: str) -> list[Term]:
     if match is None or _telling(match[1]) != [match[1]]:  # "叫了一声" calls nobody
         return []
     return [Term(match[1], frozenset(_pairs(match[1])), is_name=True)]
+
+
+def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
+    """Return names that go with a term in a sentence: "my ex Fermín", "my kids are called Ana and Tom"."""
+    found: list[Term] = []
+    for start, end in clauses(text):
+        clause = text[start:end]
+        held = [term for term in terms if holds(clause, term) and (not term.is_name or term.text in listed("people"))]
+        if not held:
+            continue
+        ordered = words(clause)
+        places = [at for at, word in enumerate(ordered) if any(word.text in term.forms for term in held)]
+        called = [at for at, word in enumerate(ordered) if word.text in listed("called")]
+        after = max(places, default=0)
+        for term in [term for term in terms_in(clause) if term.is_name and term not in held]:
+            at = next((at for at, word in enumerate(ordered) if word.text == term.text), -1)
+            between = {word.text for word in ordered[after + 1 : at]}
+            is_beside = after < at and between <= listed("and") | {one.text for one in found}
+            if is_beside or any(place < at for place in called):
+                found.append(term)
+        found += called_in(clause)
+    return found
 
 
 def says_nothing(text: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.quoted import quoted_spans
-from proxy.text.words import HAS_CJK, WORD, Span, words
+from proxy.text.words import HAS_CJK, WORD, Span, flat, words
 
 _BLOCKS = re.compile(
     r"""
@@ -79,6 +80,15 @@ def user_spans(text: str) -> list[Span]:
         gaps += [match.span(match.lastindex or 0) for match in found]
     gaps += [match.span(2) for match in _LABEL.finditer(text) if _names_a_text(match[1])]
     return _complement(gaps, len(text))
+
+
+def role_in(text: str) -> bool | None:
+    """Return whether a message opens a role play (True) or ends one (False), None where it does neither."""
+    low = flat(text)
+    tongues = languages_in(low)
+    if any(tongue.has("role_over", low) for tongue in tongues):
+        return False
+    return True if any(tongue.has("role", low) for tongue in tongues) else None
 
 
 def _names_a_text(label: str) -> bool:

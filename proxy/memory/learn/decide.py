@@ -14,10 +14,10 @@ from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import marked
 from proxy.memory.learn.statements import Statement
-from proxy.memory.learn.targets import Hit, Older, asked, ended, in_slot, names_beside, older_sentences
+from proxy.memory.learn.targets import Hit, Older, asked, ended, in_slot, older_sentences
 from proxy.memory.plan.changes import APART, FORGOTTEN, HIDES, PROPOSES, Action, Change, is_ending, undo_changes
 from proxy.text.segment import sentences
-from proxy.text.terms import Term, holds, holds_all, plain, terms_in, with_alike
+from proxy.text.terms import Term, holds, holds_all, names_beside, plain, terms_in, with_alike
 from proxy.types import Memory, Said, Turn
 
 MAX_CLOSED = 12  # memories that one turn may close; what goes beyond waits for review
@@ -197,8 +197,9 @@ class Planner:
         names = [term for term in terms if term.is_name] or terms[:1]
         self._forget_ended(names)
         hides += holding([row for row in self.past.own if row.by == "assistant"], names[:1])
-        more_held = holding(own, _gone(found, terms), any_of=True)
-        hides += [hide for hide in more_held if ending.everything or _text_of(own, hide) not in stated]
+        gone = _gone(found, terms)
+        may_go = [(hide, text) for hide, text in pieces(own) if ending.everything or text not in stated]
+        hides += [hide for hide, text in may_go if any(holds(text, term) for term in gone)]
         self.forget(found, terms, said, hides=hides, is_certain=hits.is_certain, any_of=ending.everything)
 
     def _take_back(self, ending: Ending, said: Said, older: Sequence[Older], hides: list[Hide]) -> None:
@@ -209,17 +210,16 @@ class Planner:
         if before or not earlier:
             self._put("close", ending_row(self.turn, self._now, said, "", (), [*before, *hides], frozenset()), "forget")
             return
-        last = max(earlier, key=lambda row: row.seq)
+        last = earlier[-1]
         found = [one for one in older if (one.memory or one.row).message == last.message]  # type: ignore[union-attr]
         told = [term for one in found for term in terms_in(one.text) if term.is_name]
-        replies = [row for row in (*self.past.rows, *self.past.own) if row.by == "assistant" and row.seq > last.seq]
+        replies = [row for row in (*self.past.rows, *self.past.own) if row.by == "assistant" and row.at >= last.at]
         self.forget(found, (), said, hides=[*hides, *holding(replies, told, any_of=True)])
 
     def _forget_ended(self, names: Sequence[Term]) -> None:
         """Keep what had ended before out of answers about the past as well."""
-        for row in list(self._rows.values()):
-            is_ended = row.status == "closed" and not is_ending(row) and not row.metadata.get(FORGOTTEN)
-            if is_ended and names and holds_all(row.text, names):
+        for row in [row for row in self._rows.values() if row.status == "closed" and not is_ending(row)]:
+            if names and holds_all(row.text, names):
                 forgotten = replace(row, metadata={**row.metadata, FORGOTTEN: True}, updated_at=self._now)
                 self._put("close", forgotten, "forget")
 
@@ -245,7 +245,9 @@ class Planner:
         """
         texts = frozenset(plain(one.sentence) for one in found)
         names = [term for term in terms if term.is_name] or list(terms[:1])
-        hides = [*hides, *spans_of(self.past.rows, texts), *holding(self.past.rows, names, any_of=any_of)]
+        held = holding(self.past.rows, names, any_of=any_of)
+        stays = spans_of(self.past.rows, frozenset(plain(row.quote or row.text) for row in self.active) - texts)
+        hides = [*hides, *spans_of(self.past.rows, texts), *(hide for hide in held if hide not in stays)]
         row = ending_row(self.turn, self._now, said, "", terms, hides, texts, is_forgotten=True, found=found)
         if not is_certain:
             row = replace(row, status="review", valid_to=None, metadata={**row.metadata, PROPOSES: "forget"})
@@ -265,7 +267,7 @@ class Planner:
         self._set_apart(frozenset(plain(one.sentence) for one, _ in hits))
         seen: set[str] = {plain(other.text) for other in self.active}
         for one, terms in hits:
-            names = _named(terms) if is_forgotten else []
+            names = [term for term in terms if term.is_name or term == terms[0]] if is_forgotten else []
             for text in remains(one.text, names or terms) if terms else ():
                 if plain(text) not in seen and not any(holds(text, name) for name in names):
                     seen.add(plain(text))
@@ -305,19 +307,10 @@ class Planner:
         self._changes[memory.id] = Change(action, memory, self._before.get(memory.id), self.turn.id, reason)
 
 
-def _named(terms: Sequence[Term]) -> list[Term]:
-    """Return the names among terms, and the first term."""
-    return [term for term in terms if term.is_name or term == terms[0]]
-
-
 def _gone(found: Sequence[Older], terms: Sequence[Term]) -> list[Term]:
     """Return what sentences tell of that nothing is left of: the number of "My salary is 68,400" as well."""
     gone = []
     for one in found:
-        left = remains(one.text, _named(terms))
+        left = remains(one.text, [term for term in terms if term.is_name or term == terms[0]])
         gone += [with_alike(term) for term in terms_in(one.text) if not any(holds(text, term) for text in left)]
     return gone
-
-
-def _text_of(rows: Sequence[Row], hide: Hide) -> str:
-    return next(row.text[hide[1] : hide[2]] for row in rows if row.id == hide[0])

@@ -27,6 +27,7 @@ _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
 
+_UNNAMED = Term("", frozenset(("\0",)), is_name=False)  # that no text holds: "he stopped"
 _LASTING = re.compile(rf"\d|{HAS_CJK.pattern}")  # Chinese writes no capitals
 
 
@@ -115,16 +116,14 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
 def _taken_back(one: Sentence) -> Ending | None:
     """Return a request to forget what was just said, "Forget that.", or what follows it: "Don't remember this: …"."""
     for tongue in languages_in(one.low):
-        opening = _polite_end(tongue, one.low)
         for match in tongue.find("forget", one.low):
             start = match.start("old")
-            ends = [start + what.end() for what in tongue.find("just_said", one.low[start:])]
-            if not ends or match.start() > opening or one.is_question:
+            end = max((start + what.end() for what in tongue.find("just_said", one.low[start:])), default=0)
+            if not end or match.start() > _polite_end(tongue, one.low) or one.is_question:
                 continue
-            after = one.low[max(ends) :]
-            if after.lstrip().startswith((":", "：")):
-                return Ending("forget", one, one.text, tuple(_cut(terms_in(one.text, max(ends)))))
-            if all(word.text in listed("polite") | listed("thanks") for word in words(after)):
+            if one.low[end:].lstrip().startswith((":", "：")):
+                return Ending("forget", one, one.text, tuple(_cut(terms_in(one.text, end))))
+            if all(word.text in listed("polite") | listed("thanks") for word in words(one.low[end:])):
                 return Ending("forget", one, one.text, is_last=True)
     return None
 
@@ -194,7 +193,7 @@ def _addressed_request(one: Sentence, part: str, low: str) -> list[Ending]:
         found = list(tongue.find("erase", low))
         if not found or tongue.has("unforgotten", low) or not tongue.has("remembered", one.low):
             continue
-        if _third(low[: found[0].start()]):
+        if holds_word(low[: found[0].start()], "third"):
             continue
         blank = _blanked(part, [match.span() for match in (*found, *tongue.find("remembered", low))])
         whole = terms_in(_blanked_sentence(tongue, one))
@@ -271,8 +270,9 @@ def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | No
             if match.start() == match.start("old"):
                 terms = _nearest(terms)
             if terms:
-                subject = subject_of(tongue, part, low, match.start())
-                return Ending(kind, one, part, tuple(terms), subject, rest=rest_of(part, match, terms))
+                subject, rest = subject_of(tongue, part, low, match.start()), rest_of(part, match, terms)
+                beside = tuple(terms) if kind == "switch" else ()  # "the React button" is not React
+                return Ending(kind, one, part, tuple(terms), subject, beside=beside, rest=rest)
     return None
 
 
@@ -313,7 +313,7 @@ def _named(
             is_before = at == len(regions) - 1
             beside = [word.text for span in regions[:-1] for word in words(low[slice(*span)])]
             is_doing = any(word in listed("light") or HAS_CJK.match(word) for word in beside)
-            if is_before and is_doing and not speaks_of_self(low):
+            if is_before and is_doing and not names_author(low):
                 return [], ()  # "Biscuit doesn't eat anymore": what it does ends, not the thing itself
             is_open = is_before or (len(regions) > _PLAIN_REGIONS and at == 0 and match.start("gap") == match.start())
             subject = () if is_before else subject_of(tongue, part, low, match.start())
@@ -329,12 +329,7 @@ def subject_of(tongue: Language, part: str, low: str, end: int) -> tuple[Term, .
     names = [term for term in terms_in(part, 0, end) if term.is_name]
     if not names:  # "Inga stopped …"
         names = terms_in(part, 0, end)[-1:]
-    return (*_people(part, end), *names) or _third(before)
-
-
-def _third(before: str) -> tuple[Term, ...]:
-    """Return a term that no text holds where somebody unnamed is the subject."""
-    return (Term("", frozenset(("\0",)), is_name=False),) if holds_word(before, "third") else ()
+    return (*_people(part, end), *names) or ((_UNNAMED,) if holds_word(before, "third") else ())
 
 
 def _people(part: str, end: int) -> list[Term]:

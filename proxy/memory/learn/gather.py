@@ -7,12 +7,12 @@ from operator import attrgetter
 
 from proxy.memory.index.by_words import ByWords, row_of, search_words
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.learn.learn import Read, role_in
+from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row
-from proxy.memory.learn.targets import names_beside
 from proxy.memory.plan.changes import SLOT, is_ending
 from proxy.process.threads import in_thread
-from proxy.text.terms import Term
+from proxy.text.terms import Term, names_beside
+from proxy.text.user_spans import role_in
 from proxy.types import Episode, Memory, Scope, Turn
 
 MAX_ROWS = 240  # texts that hold a term of an ending

@@ -14,6 +14,7 @@ from proxy.memory.learn.statements import (
     MAX_CHARACTERS,
     Sentence,
     Statement,
+    denies,
     opens_with,
     own_sentences,
     speaks_of_self,
@@ -23,8 +24,10 @@ from proxy.memory.learn.statements import (
 from proxy.memory.plan.changes import Change
 from proxy.process.threads import Patience
 from proxy.text.languages import languages_in
+from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
-from proxy.text.terms import Term, holds, plain, shared
+from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
+from proxy.text.user_spans import role_in
 from proxy.text.words import flat, words
 from proxy.types import Memory, Said, Turn
 
@@ -93,15 +96,6 @@ def learn(turn: Turn, readings: Sequence[Read], past: Past, now: datetime) -> li
         _learn_message(planner, one, reply, patience)
     planner.withhold_replays([row for row in past.own if row.by == "assistant" or not row.live])
     return planner.changes()
-
-
-def role_in(text: str) -> bool | None:
-    """Return whether a message opens a role play (True) or ends one (False), None where it does neither."""
-    low = flat(text)
-    tongues = languages_in(low)
-    if any(tongue.has("role_over", low) for tongue in tongues):
-        return False
-    return True if any(tongue.has("role", low) for tongue in tongues) else None
 
 
 def _is_in_role(said: Said, turn: Turn, past: Past) -> bool:
@@ -183,11 +177,21 @@ def _changes(planner: Planner, one: Read, sentence: Sentence) -> bool:
 
 def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
     """Return the older statement that a text with a cue of change is most about, None where there is none."""
-    if not any(tongue.has("now", low) for tongue in languages_in(low)):
-        return None
     older = [row for row in planner.active if row.message != one.said.id and not row.later]
+    least = MIN_LINK_TERMS
+    if not any(tongue.has("now", low) for tongue in languages_in(low)):
+        said, least = terms_in(text, *clauses(text)[0]), 1  # "I don't have a dog" after "I have a dog"
+        older = [row for row in older if holds_all(row.text, said) and denies(low) != denies(flat(row.text))]
     best = max(((shared(text, row.text), row.valid_from, row.id, row) for row in older), default=None)
-    return best[3] if best is not None and best[0] >= MIN_LINK_TERMS else None
+    is_enough = best is not None and (best[0] >= least or not _mine(low).isdisjoint(_mine(flat(best[3].text))))
+    return best[3] if best is not None and is_enough else None
+
+
+def _mine(low: str) -> set[str]:
+    """Return the telling words behind "my": "rent" of "My rent is 950 now"."""
+    found = words(low)
+    behind = [word for at, word in enumerate(found) if at and found[at - 1].text in listed("mine")]
+    return {term.text for word in behind for term in terms_in(low, word.start, word.end)}
 
 
 def _edited(planner: Planner, said: Said, past: Past) -> None:

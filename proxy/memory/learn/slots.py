@@ -43,6 +43,8 @@ def _fits(slot: str, text: str, start: int, end: int) -> bool:
         return False
     if HAS_CJK.match(first.text):
         return not text[start:end].rstrip("了。.！! ").endswith(tuple(listed("indoors")))
+    if slot == "home" and first.text in listed("elsewhere"):
+        return False
     letter = text[first.start]
     return slot == "job" or letter.isupper() or letter.isdigit() or text.islower()  # some write nothing in capitals
 

@@ -115,8 +115,7 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
             continue
         context, by = _context(one, before, reply if at == 0 else "")
         is_profile = _has("profile", one.low) and not _has("once", one.low)
-        texts = [text.lstrip(_BULLETS) for text in split_lists(one)]
-        made += [Statement(text, one, kind_of(one.low), context, by, is_profile) for text in texts]
+        made += [Statement(text, one, kind_of(one.low), context, by, is_profile) for text in split_lists(one)]
         told = one
     return made[:MAX_STATEMENTS]
 
@@ -128,7 +127,7 @@ def split_lists(one: Sentence) -> list[str]:
         return [part for part in parts if _tells(part)]
     found = items(one.text) if len(parts) == 1 else None
     if found is None or not _is_split(one.text, found):
-        return [one.text]
+        return [one.text.lstrip(_BULLETS)]
     every = range(len(found.spans))
     return [found.without(one.text, [other for other in every if other != at]).strip() for at in every]
 
@@ -240,6 +239,11 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
 def _names_self(low: str) -> bool:
     """Return whether a request also tells something: a clause of it speaks of its author without asking."""
     return any(speaks_of_self(low[a:b]) and not is_request(low[a:b]) for a, b in clauses(low))
+
+
+def denies(low: str) -> bool:
+    """Return whether a clause says that something is not so."""
+    return holds_word(low, "deny") or "n't" in low
 
 
 def is_hypothesis(low: str) -> bool:

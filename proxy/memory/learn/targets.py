@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,11 +11,11 @@ from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import COMMA, is_other, same_slot, slot_of
-from proxy.memory.learn.statements import names_author, speaks_of_self
+from proxy.memory.learn.statements import denies, holds_word, names_author, speaks_of_self
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, sentences
-from proxy.text.terms import Term, called_in, holds, holds_all, plain, shared, terms_in
+from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory, Said, Turn
 
@@ -22,6 +23,7 @@ MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first amo
 MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
 MIN_BESIDE = 2  # telling words in a part of a sentence that does not name what ended
 MAX_UNNAMED = 2  # the same for common words
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _SUBJECT_WORDS = 4  # of a clause, within which its subject stands
 
 
@@ -139,7 +141,7 @@ def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
             held = [held for known, held in slot_of(one.text) if same_slot(known, name) and is_other(held, value)]
             if held:
                 terms = _of_value(held[0])
-                is_heavy = not is_change or (":" not in name and _speaks_on(one, terms))
+                is_heavy = not is_change or _is_earlier(one, ending) or (":" not in name and _speaks_on(one, terms))
                 found.append(Named(one, terms if one.memory else (), is_heavy))  # a pasted letter leaves nothing
     return found
 
@@ -184,7 +186,7 @@ def is_linked(one: Older, ending: Ending) -> bool:
     "It should be 790, not 740" says nothing without "My rent is 740", and "I cancelled the Magnet webinar" or "I drink
     no coffee after four anymore" ends another thing, or a part: what else it names, the sentence does not hold.
     """
-    if not holds_all(one.text, ending.beside):
+    if not holds_all(one.text, ending.beside) or _is_earlier(one, ending) or _is_apart(one.text, ending):
         return True
     if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
         return True
@@ -195,26 +197,19 @@ def is_linked(one: Older, ending: Ending) -> bool:
     return _is_heavy(one, ending.terms) or _is_with_others(one.text, ending.terms)
 
 
-def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
-    """Return names that go with a term in a sentence: "my ex Fermín", "my kids are called Ana and Tom"."""
-    found: list[Term] = []
-    for start, end in clauses(text):
-        clause = text[start:end]
-        held = [term for term in terms if holds(clause, term) and (not term.is_name or term.text in listed("people"))]
-        if not held:
-            continue
-        ordered = words(clause)
-        places = [at for at, word in enumerate(ordered) if any(word.text in term.forms for term in held)]
-        called = [at for at, word in enumerate(ordered) if word.text in listed("called")]
-        after = max(places, default=0)
-        for term in [term for term in terms_in(clause) if term.is_name and term not in held]:
-            at = next((at for at, word in enumerate(ordered) if word.text == term.text), -1)
-            between = {word.text for word in ordered[after + 1 : at]}
-            is_beside = after < at and between <= listed("and") | {one.text for one in found}
-            if is_beside or any(place < at for place in called):
-                found.append(term)
-        found += called_in(clause)
-    return found
+def _is_earlier(one: Older, ending: Ending) -> bool:
+    """Return whether an ending is of a year before the statement was made: "In 1998 we moved to Denver"."""
+    said = one.memory.valid_from if one.memory is not None else one.row.at if one.row is not None else None
+    return said is not None and any(int(year) < said.year for year in _YEAR.findall(ending.clause))
+
+
+def _is_apart(text: str, ending: Ending) -> bool:
+    """Return whether a statement stays true: "I don't have a car", "Grandpa was a baker"; or is of several: "two cats"."""
+    lows = [flat(text[a:b]) for a, b in clauses(text) if any(holds(text[a:b], term) for term in ending.terms)]
+    if any(tongue.has(cue, low) for low in lows for tongue in languages_in(low) for cue in ("end", "formerly", "was")):
+        return True
+    of_several = any(holds_word(low, "several") for low in lows) and not holds_word(flat(ending.clause), "all_of")
+    return of_several or any(denies(low) for low in lows)
 
 
 def asked(ending: Ending, terms: Sequence[Term], older: Sequence[Older]) -> Asked:
@@ -230,7 +225,15 @@ def asked(ending: Ending, terms: Sequence[Term], older: Sequence[Older]) -> Aske
     counts = [sum(holds(one.text, term) for term in known) for one in found]
     least = 1 if ending.everything else max((1, *counts))  # "that Nora is ill" is not all about Nora
     found = [one for one, count in zip(found, counts, strict=True) if count >= least]
+    own = [one for one in found if not _is_of_others(one.text, known)]
+    found = found if names or ending.everything or not own else own  # "that I have asthma": not "My son has asthma"
     return Asked(found, [*names, *(term for term in known if not term.is_name)], is_certain)
+
+
+def _is_of_others(text: str, terms: Sequence[Term]) -> bool:
+    """Return whether a statement is of another person than the user, whom the terms do not name."""
+    held = [text[a:b] for a, b in clauses(text) if any(holds(text[a:b], term) for term in terms)]
+    return any(map(_other_subject, held)) and not any(term.text in listed("people") for term in terms)
 
 
 def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:
@@ -264,7 +267,7 @@ def _other_subject(clause: str) -> str:
         head = clause[: _SUBJECT_WORDS + 2]
         return head if any(one in head for one in listed("people") | listed("third") if HAS_CJK.match(one)) else ""
     found = words(clause)[:_SUBJECT_WORDS]
-    is_other = any(word.text in listed("people") or word.text in listed("third") for word in found)
+    is_other = any(word.text.removesuffix("'s") in listed("people") | listed("third") for word in found)
     return clause[: found[-1].end] if is_other else ""
 
 

@@ -117,3 +117,41 @@ def test_a_list_item_is_kept_without_its_mark() -> None:
 @pytest.mark.parametrize("text", ["Je joue du piano.", "Je bois du thé vert tous les jours."])
 def test_du_is_no_you_in_french(text: str) -> None:
     assert told(text).active == [text]
+
+
+@pytest.mark.parametrize(
+    ("holds", "later"),
+    [
+        ("I use React.", "We replaced the React button with a div."),
+        ("I use React.", "I replaced React with Vue in the example."),
+        ("I live in Boston.", "In 1998 we moved to Denver."),
+        ("Ich wohne in Köln.", "Ich bin 1998 nach Berlin gezogen."),
+        ("I live in Boston.", "We moved to AWS."),
+        ("I have a cat.", "My cat stopped eating."),
+        ("У меня есть кошка.", "Моя кошка перестала есть."),
+        ("I have two cars.", "I sold one car."),
+        ("Tenho dois carros.", "Vendi o segundo carro."),
+        ("I have two cats, Tim and Tom.", "Tim died."),
+        ("I don't have a car.", "I sold my car last year."),
+        ("My grandpa was a baker.", "My grandpa passed away last year."),
+        ("I drink coffee.", "I stopped drinking coffee for two weeks last year."),
+        ("I use Instagram.", "I don't use Instagram as much anymore."),
+        ("I play Minecraft.", "I died in Minecraft."),
+    ],
+)
+def test_what_ended_is_another_thing(holds: str, later: str) -> None:
+    assert holds in told(holds, later).active
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I have a dog.", "I don't have a dog."),
+        ("I'm allergic to peanuts.", "I'm not allergic to peanuts, it was a misdiagnosis."),
+        ("My rent is 900.", "My rent is 950 now."),
+    ],
+)
+def test_the_newer_stands_beside_the_older(old: str, new: str) -> None:
+    world = told(old, new)
+    later = next(row.later for row in world.memories.values() if row.text == old)
+    assert [world.memories[id_].text for id_ in later] == [new]

@@ -200,3 +200,21 @@ def test_all_about_a_person_reaches_its_own_message() -> None:
 @pytest.mark.parametrize("text", ["Vergiss alles über mich.", "Olvida todo lo que sabes de mí."])
 def test_a_request_to_forget_everything_is_no_memory(text: str) -> None:
     assert told(text).active == []
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "request_text"),
+    [
+        ("I have asthma.", "My son has asthma.", "Forget that I have asthma."),
+        ("My birthday is May 3.", "My wife's birthday is June 4.", "Forget my birthday."),
+    ],
+)
+def test_what_is_mine_is_forgotten_of_nobody_else(own: str, other: str, request_text: str) -> None:
+    world = told(own, other, request_text)
+    assert world.active == [other]
+    assert other in world.quotable
+
+
+@pytest.mark.parametrize("text", ["Never mention Nora again.", "Ignore what I said about Nora."])
+def test_everyday_words_for_forgetting(text: str) -> None:
+    assert told("I met Nora in Hull.", text).active == []
