@@ -10,17 +10,15 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal
 
 import structlog
 
-import proxy
 from proxy.media.base import MediaRefused
+from proxy.process.child import bare_environment, command
 from proxy.process.threads import in_thread
 from proxy.settings.load import environment
 
@@ -147,9 +145,8 @@ class Worker:
     """
 
     def __init__(self, idle_s: float) -> None:
-        command = [sys.executable, "-P", "-B", "-m", "proxy.media.child", str(idle_s)]
         self._process = subprocess.Popen(  # noqa: S603 -- our own module
-            command,
+            command("proxy.media.child", str(idle_s)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -234,15 +231,10 @@ def _died(number: int, job: dict[str, Any], *, is_late: bool) -> dict[str, Any]:
 
 def _environment() -> dict[str, str]:
     """No keys, no proxies, nothing that a file could make use of."""
-    root = str(Path(proxy.__file__).resolve().parents[1])
     tessdata = environment().get("TESSDATA_PREFIX")
     return {
+        **bare_environment(),
         **({"TESSDATA_PREFIX": tessdata} if tessdata else {}),
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "PYTHONPATH": root,
-        "LANG": "C.UTF-8",
-        "OMP_NUM_THREADS": "2",
-        "OPENBLAS_NUM_THREADS": "1",
         "ORT_DISABLE_TELEMETRY": "1",
         "HF_HUB_OFFLINE": "1",
     }

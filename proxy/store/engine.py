@@ -173,7 +173,8 @@ class SqliteEngine:
         if self._path is None:  # lives as long as the writer's connection
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        with contextlib.suppress(FileExistsError):  # closing one drops this process's locks on it
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
         try:
             _switch_to_wal(connection)

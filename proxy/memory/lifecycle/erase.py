@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.lifecycle.erase_proof import Searched, fragments, search
+from proxy.memory.lifecycle.erase_proof import Searched, fragments, search_apart
 from proxy.memory.lifecycle.sharing import withdraw
 from proxy.process.threads import in_thread
 from proxy.store.blobs import Blobs
@@ -89,7 +89,7 @@ async def prove(database: Database, folder: Path, scope: Scope, wanted: Collecti
 
     What another user said in the same words stays theirs: it is counted as ``of_others``.
     """
-    searched = await in_thread("load", search, folder, wanted)
+    searched = await in_thread("load", search_apart, folder, wanted)
     left, others = await _told_apart(Erasure(database), folder, scope, searched)
     return {
         "object": "erasure.verification",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,6 +14,9 @@ from typing import Any
 
 import numpy as np
 import orjson
+
+from proxy.errors import StoreUnavailable
+from proxy.process.child import bare_environment, command
 
 MIN_FRAGMENT = 12  # bytes; shorter ones are words that anybody says
 MAX_FRAGMENT = 48
@@ -52,6 +58,37 @@ def fragments(values: Iterable[Any]) -> set[bytes]:
     return set(sorted(found)[:: len(found) // MAX_FRAGMENTS + 1])
 
 
+def search_apart(folder: Path, wanted: Collection[bytes]) -> Searched:
+    """Search in a child process, so that this one keeps its locks.
+
+    POSIX drops every lock of a process on a file as soon as the process closes any descriptor of that file. SQLite's
+    locks on the database that this process holds open would be gone, and the next program to open and close it would
+    delete the write-ahead log.
+
+    Raises:
+        StoreUnavailable: If the child does not end as it should.
+    """
+    job = json.dumps([str(folder), [_as_text(fragment) for fragment in wanted]]).encode()
+    try:
+        done = subprocess.run(  # noqa: S603 -- our own module
+            command(__name__), input=job, stdout=subprocess.PIPE, env=bare_environment(), check=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise StoreUnavailable("The files could not be searched for what was erased. Try again.") from error
+    outcome = json.loads(done.stdout)
+    found = {_as_bytes(fragment): {Path(path) for path in paths} for fragment, paths in outcome.pop("found")}
+    return Searched(**outcome, found=found)
+
+
+def main() -> None:
+    """Do the job of ``search_apart`` from standard input, its outcome to standard output; both JSON."""
+    folder, wanted = json.load(sys.stdin)
+    outcome = search(Path(folder), [_as_bytes(fragment) for fragment in wanted])
+    found = [(_as_text(fragment), [str(path) for path in paths]) for fragment, paths in outcome.found.items()]
+    counts = {"files": outcome.files, "size_bytes": outcome.size_bytes, "texts": outcome.texts}
+    json.dump({**counts, "found": found}, sys.stdout)
+
+
 def search(folder: Path, wanted: Collection[bytes]) -> Searched:
     """Read every file below ``folder`` and look for the fragments; a file that goes away meanwhile is passed over."""
     outcome = Searched(texts=len(wanted))
@@ -71,6 +108,14 @@ def search(folder: Path, wanted: Collection[bytes]) -> Searched:
         except OSError:
             continue
     return outcome
+
+
+def _as_text(fragment: bytes) -> str:
+    return fragment.decode("latin-1")
+
+
+def _as_bytes(text: str) -> bytes:
+    return text.encode("latin-1")
 
 
 class _Finder:
@@ -127,3 +172,7 @@ def _fragment(text: str) -> bytes:
     piece = longest.encode()[:MAX_FRAGMENT]
     tells = " " in longest or not longest.isascii()
     return piece if tells and len(piece) >= MIN_FRAGMENT else b""
+
+
+if __name__ == "__main__":
+    main()
