@@ -8,6 +8,8 @@ from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_FIRST_MS = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
+_LAST_MS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 
 class Clock:
@@ -50,8 +52,38 @@ def to_ms(moment: datetime) -> int:
 
 @lru_cache(maxsize=4096)  # the times of a row are mostly one
 def from_ms(ms: int) -> datetime:
-    """Return the aware UTC time of a stored number of milliseconds."""
-    return _EPOCH + timedelta(milliseconds=ms)
+    """Return the aware UTC time of a stored number of milliseconds; the nearest one that a ``datetime`` can hold."""
+    return _EPOCH + timedelta(milliseconds=min(max(ms, _FIRST_MS), _LAST_MS))
+
+
+def is_storable(ms: float) -> bool:
+    """Return whether a number of milliseconds since the epoch is a time that a ``datetime`` can hold."""
+    return _FIRST_MS <= ms <= _LAST_MS
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return an aware time in UTC; the check of every time that comes from outside.
+
+    Raises:
+        ValueError: If no ``datetime`` can hold it there, such as 9999-12-31T23:59:59-05:00.
+    """
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("in UTC it is before the year 1 or after 9999; name a time in between") from error
+
+
+def shifted(moment: datetime, by: timedelta) -> datetime:
+    """Return the sum; the nearest time that a ``datetime`` can hold.
+
+    >>> shifted(datetime(9999, 12, 31, tzinfo=UTC), timedelta(days=2)).year
+    9999
+    """
+    try:
+        return moment + by
+    except OverflowError:
+        is_later, zone = by > timedelta(), moment.tzinfo
+        return datetime.max.replace(tzinfo=zone) if is_later else datetime.min.replace(tzinfo=zone)
 
 
 def iso(moment: datetime) -> str:
@@ -86,8 +118,5 @@ def parse_local_time(text: str) -> datetime:
         moment = datetime.fromisoformat(stripped)
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
-    try:
-        moment.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError(f"{stripped[:60]!r} in UTC is before the year 1 or after 9999") from error
+    in_utc(moment)
     return moment

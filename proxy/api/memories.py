@@ -9,12 +9,12 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts, PatientRoute, Router, Writer
 from proxy.api.memory_lists import shown
 from proxy.api.shapes import listing, memory_shape
-from proxy.api.writing import Text, write
+from proxy.api.writing import Moment, Text, write
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes.book import stated
@@ -51,7 +51,7 @@ class NewMemory(_Body):
     pinned: bool = False
     priority: int = Field(0, ge=-100, le=100)
     confidence: float = Field(1.0, ge=0, le=1)
-    expires_at: AwareDatetime | None = None
+    expires_at: Moment | None = None
     project: _Project | None = None
     metadata: dict[str, Any] = {}
 
@@ -64,7 +64,7 @@ class MemoryPatch(_Body):
     object_value: _Value | None = None
     pinned: bool | None = None
     priority: int | None = Field(None, ge=-100, le=100)
-    expires_at: AwareDatetime | None = None
+    expires_at: Moment | None = None
 
 
 @router.post("")

@@ -8,11 +8,12 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from proxy.access.auth import agent_id, project_id
 from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
+from proxy.api.writing import Moment
 from proxy.clock import parse_time
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.lookup import Wanted, chosen, find, place
@@ -36,7 +37,7 @@ class SearchBody(BaseModel):
     query: _Query
     limit: int = Field(10, ge=1, le=200)
     sources: list[Source] | None = None
-    as_of: AwareDatetime | None = None
+    as_of: Moment | None = None
 
 
 @router.get("")

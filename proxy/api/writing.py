@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
+from proxy.clock import in_utc
 from proxy.errors import InvalidRequest
 from proxy.memory.plan.changes import Change, changes_to_json
 from proxy.process.threads import in_thread, shielded
@@ -69,3 +70,5 @@ def worded(text: str) -> str:
 
 # To be stored, or looked for among what is.
 Text = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(worded), AfterValidator(redact)]
+
+Moment = Annotated[AwareDatetime, AfterValidator(in_utc)]

@@ -8,10 +8,12 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+from proxy.clock import in_utc
 from proxy.media.base import MediaRefused
 from proxy.media.limits import Limits
 
@@ -189,7 +191,11 @@ def _when(text: Any, zone: Any) -> datetime | None:
     if offset is None:
         return at
     minutes = int(offset[1] + "1") * (int(offset[2]) * 60 + int(offset[3]))
-    return at.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    zoned = at.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    with suppress(ValueError):
+        in_utc(zoned)
+        return zoned
+    return None
 
 
 def _where(gps: dict[int, Any]) -> tuple[float, float] | None:

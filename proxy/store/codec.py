@@ -13,6 +13,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
+from proxy.clock import from_ms, in_utc, to_ms
 from proxy.types import Memory, Said, Scope, Turn
 
 # JSON that orjson cannot write or would read back changed (lone surrogates, integers over 64 bits) is written by
@@ -74,7 +75,7 @@ def memory_from_json(data: bytes) -> Memory:
     fields = upgraded(_known(stored, _MEMORY_FIELDS), stored)
     for name in _MEMORY_TIMES:
         if fields.get(name) is not None:
-            fields[name] = datetime.fromisoformat(fields[name])
+            fields[name] = _representable(datetime.fromisoformat(fields[name]))
     for name in _MEMORY_TUPLES:
         fields[name] = tuple(fields.get(name, ()))
     return Memory(**fields)
@@ -92,6 +93,15 @@ def upgraded(fields: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any
     if is_rewritten:
         fields["text"] = fields["quote"]
     return fields
+
+
+def _representable(moment: datetime) -> datetime:
+    """Return a time as it is, the nearest one where it cannot be told in UTC."""
+    try:
+        in_utc(moment)
+    except ValueError:
+        return from_ms(to_ms(moment))
+    return moment
 
 
 def _known(fields: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import sqlalchemy as sa
 from pydantic import TypeAdapter, ValidationError
 
-from proxy.clock import from_ms, to_ms
+from proxy.clock import from_ms, is_storable, to_ms
 from proxy.errors import NotFound
 from proxy.store.blobs import is_name
 from proxy.store.partitions import listed, owned
@@ -264,6 +264,8 @@ def checked(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
     if kind not in _TYPES:
         raise ValueError(f"{kind!r} is no kind of file")
     try:
+        if not all(is_storable(body[name]) for name in _TIMES if body.get(name) is not None):
+            raise ValueError("a time in it is before the year 1 or after 9999")
         item = _decoded((kind, body))
         item = _CHECKED[kind].validate_python({name: getattr(item, name) for name in _FIELDS[kind]})
     except ValidationError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -58,8 +59,9 @@ def span(text: str, now: datetime) -> Span | None:
     """Return the time that ``text`` speaks of, None where it names none; a little wider than the words say."""
     for pattern, meaning in _MEANINGS:
         found = pattern.search(text)
-        if found is not None and (meant := meaning(found, now)) is not None:
-            return meant
+        with suppress(OverflowError):  # beyond the calendar
+            if found is not None and (meant := meaning(found, now)) is not None:
+                return meant
     return None
 
 

@@ -24,12 +24,16 @@ STATUSES: tuple[Status, ...] = ("active", "closed", "review", "quarantined", "ar
 
 
 def local(moment: datetime, offset_minutes: int) -> datetime:
-    """Return an aware time at an offset from UTC.
+    """Return an aware time at an offset from UTC; where the calendar ends before it, the same time of day there.
 
     >>> local(datetime(2026, 3, 2, 1, 6, tzinfo=timezone.utc), -180).isoformat()
     '2026-03-01T22:06:00-03:00'
     """
-    return moment.astimezone(timezone(timedelta(minutes=offset_minutes)))
+    zone = timezone(timedelta(minutes=offset_minutes))
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        return moment.replace(tzinfo=zone)
 
 
 def offset_of(moment: datetime) -> int:

@@ -91,6 +91,14 @@ async def test_exif_is_read_and_the_picture_turned(tmp_path):
     assert picture.camera == "Maker One"
 
 
+async def test_exif_time_beyond_utc_is_left_out(tmp_path):
+    exif = Image.Exif()
+    exif[0x0110] = "One"
+    exif.get_ifd(0x8769).update({0x9003: "9999:12:31 23:59:59", 0x9011: "-05:00"})
+    picture = await read_image(saved(tmp_path, drawn(), "p.jpg", exif=exif), LIMITS)
+    assert (picture.taken_at, picture.camera) == (None, "One")
+
+
 async def test_broken_exif_does_not_matter(tmp_path):
     exif = Image.Exif()
     exif.get_ifd(0x8769).update({0x9003: "yesterday", 0x9011: "noon"})

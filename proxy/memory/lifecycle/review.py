@@ -75,7 +75,7 @@ def expired_changes(memories: Sequence[Memory], now: datetime, days: float) -> l
 def expired(memories: Iterable[Memory], now: datetime, days: float) -> Iterator[Memory]:
     """Yield the open reviews older than ``days``; none where it is 0."""
     for row in reviews_in(memories) if days else ():
-        if state_of(row) == "open" and row.created_at + timedelta(days=days) <= now:
+        if state_of(row) == "open" and now - row.created_at >= timedelta(days=days):
             yield row
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
-from proxy.clock import iso, parse_time
+from proxy.clock import iso, parse_time, shifted
 from proxy.memory.plan.changes import TASK, Change, is_ending
 from proxy.text.languages import languages_in
 from proxy.text.words import flat
@@ -95,7 +95,7 @@ def told(memories: Sequence[Memory], question: str, now: datetime, *, is_first: 
         return [hit_of(row, task) for row, task in rows[:MAX_ASKED]]
     if not is_first:
         return []
-    due = [(row, task) for row, task in rows if (when := due_at(task, row)) and now - LATE <= when <= now + SOON]
+    due = [(row, task) for row, task in rows if (when := due_at(task, row)) and -LATE <= when - now <= SOON]
     return [hit_of(row, task) for row, task in sorted(due, key=lambda pair: pair[1].due)[:MAX_OPENING]]
 
 
@@ -130,7 +130,7 @@ def due_at(task: Task, row: Memory) -> datetime | None:
     moment = parse_time(task.due if "T" in task.due else f"{task.due}T00:00:00Z")
     if "T" in task.due:
         return moment
-    return moment - timedelta(minutes=row.offset_minutes) + timedelta(days=1)
+    return shifted(moment, timedelta(days=1) - timedelta(minutes=row.offset_minutes))
 
 
 def shape_of(row: Memory, task: Task) -> dict[str, Any]:

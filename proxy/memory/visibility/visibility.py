@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from proxy.clock import shifted
 from proxy.memory.plan.changes import FORGOTTEN, TERMS, TEXTS, hides_of, is_ending
 from proxy.text.segment import sentences
 from proxy.text.terms import Term, holds, plain
@@ -144,4 +145,4 @@ def _plain(sentence: str) -> str:
 
 def _last_day(row: Memory) -> str:
     assert row.expires_at is not None
-    return (local(row.expires_at, row.offset_minutes) - timedelta(seconds=1)).date().isoformat()
+    return shifted(local(row.expires_at, row.offset_minutes), -timedelta(seconds=1)).date().isoformat()

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from proxy.clock import iso
+from proxy.clock import is_storable, iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes.book import Book
 from proxy.memory.index.cache import IndexCache
@@ -247,6 +247,10 @@ def _item(noun: Noun, value: Mapping[str, Any], number: int, notes: list[str]) -
     """Return a row; a secret in it is left out, and its place noted."""
     try:
         item = decoder(LAYOUTS[noun])(orjson.dumps(value))
+        if not all(is_storable(value[name]) for name in LAYOUTS[noun].times if value.get(name) is not None):
+            raise InvalidRequest(
+                f"Line {number} is no entry of {noun}: a time in it is before the year 1 or after 9999."
+            )
         item = _CHECKED[noun].validate_python({name: getattr(item, name) for name in LAYOUTS[noun].fields})
         if isinstance(item, Memory) and is_ending(item):
             _OfEnding.model_validate(item.metadata)
