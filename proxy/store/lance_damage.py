@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MAGIC, _ARROW_MAGIC = b"LANC", b"ARROW1"  # how complete files end
-_DATA_END = b".lance"
-_DATA_FILE = re.compile(rb"(?<![0-9a-f-])[0-9a-f-]{32,}+\.lance")  # not of an index: by words
+_FOOTER_BYTES = 16  # of a manifest: where the message begins, the format's version, the magic
 _STRETCH = 1024  # rows
 _MAX_TRIES = 4000  # reads that fail, before the rest of a table is given up
 _LENGTH_TOLERANCE = 0.02  # vectors are written at length one
@@ -195,8 +193,8 @@ def flaw_outside(table: Path) -> str:
         if not manifest.endswith(_MAGIC):
             return "its newest version is cut or overwritten"
         present = set(os.listdir(table / "data")) if (table / "data").is_dir() else set()
-        for names in _data_files(manifest):
-            if (name := next((name for name in names if name in present), None)) is None:
+        for name in _data_files(manifest):
+            if name not in present:
                 return "a data file is missing"
             if not _ends_with(table / "data" / name, _MAGIC):
                 return "a data file is cut or overwritten"
@@ -210,16 +208,52 @@ def flaw_outside(table: Path) -> str:
     return ""
 
 
-def _data_files(manifest: bytes) -> Iterator[list[str]]:
-    """Yield what each data file of a manifest may be called: strings there stand behind a byte with their length.
+def _data_files(manifest: bytes) -> Iterator[str]:
+    """Yield the names of the data files of a version; as far as they can be read, where its bytes were overwritten.
 
-    A byte of the name itself may look like such a length, so that there may be several.
+    The manifest proper is a protobuf message behind what else the file holds, such as the transaction that made the
+    version, which names files that are no part of it. Of a ``Manifest`` field 2 are the fragments, of a
+    ``DataFragment`` field 2 the files, and of a ``DataFile`` field 1 is the path.
     """
-    for match in re.finditer(re.escape(_DATA_END), manifest):
-        end = match.end()
-        names = [manifest[end - size : end] for size in range(8, min(128, end)) if manifest[end - size - 1] == size]
-        if likely := [name.decode() for name in names if _DATA_FILE.fullmatch(name)]:
-            yield likely
+    with contextlib.suppress(IndexError, ValueError):
+        start = int.from_bytes(manifest[-_FOOTER_BYTES:][:8], "little")
+        size = int.from_bytes(manifest[start : start + 4], "little")
+        for fragment in _values(manifest[start + 4 : start + 4 + size], 2):
+            for file in _values(fragment, 2):
+                yield from (path.decode() for path in _values(file, 1))
+
+
+def _values(message: bytes, wanted: int) -> Iterator[bytes]:
+    """Yield the values of a field of a protobuf message; the field holds messages or texts.
+
+    Raises:
+        IndexError, ValueError: If it is no such message.
+    """
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        match key & 7:  # the wire type
+            case 0:
+                _, at = _varint(message, at)
+            case 1:
+                at += 8
+            case 2:
+                size, at = _varint(message, at)
+                if key >> 3 == wanted:
+                    yield message[at : at + size]
+                at += size
+            case 5:
+                at += 4
+            case kind:
+                raise ValueError(f"protobuf has no wire type {kind}")
+
+
+def _varint(message: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while message[at] & 0x80:
+        value |= (message[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    return value | message[at] << shift, at + 1
 
 
 def _ends_with(path: Path, magic: bytes) -> bool:

@@ -157,6 +157,20 @@ def test_check_finds_damage_and_repair_mends_it(
     assert checked(folder, provider) == (0, [])
 
 
+def test_purged_table_is_not_taken_for_damaged(tmp_path: Path, provider: FakeProvider) -> None:
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, KEY) as speaker:
+        made = [speaker.http.post("/memories", json={"text": f"I play the {of}"}).json() for of in ("tuba", "oboe")]
+        for session in ("one", "two"):
+            speaker.tell("I live in Oslo", x_memory_session=session)
+        speaker.http.delete(f"/memories/{made[0]['id']}", params={"purge": True}).raise_for_status()
+        speaker.http.delete("/sessions/one").raise_for_status()
+    assert checked(tmp_path, provider) == (0, [])
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, KEY) as speaker:
+        assert "damage" not in ready(server)
+        assert speaker.texts() == {"I play the oboe", "I live in Oslo"}
+    assert not (tmp_path / "lance" / "quarantine").exists()
+
+
 def test_check_puts_back_what_a_table_lacks(folder: Path, provider: FakeProvider) -> None:
     for table in folder.glob("lance/*/memories_*.lance"):
         min((table / "_versions").glob("*.manifest")).unlink()

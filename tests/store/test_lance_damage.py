@@ -55,6 +55,21 @@ async def test_whole_tables_have_no_flaw(store: LanceStore, tmp_path: Path) -> N
     assert await fresh.damage.flaws(ANNE) == {}
 
 
+@pytest.mark.parametrize("way", WAYS)
+async def test_purged_table_has_no_flaw_until_damaged(store: LanceStore, tmp_path: Path, way: str) -> None:
+    """The version that a purge leaves names the old files in its transaction."""
+    await written(store)
+    await store.remove_memories(ANNE, [FACTS[0].id])
+    await store.purge(ANNE)
+    table = table_of(tmp_path)
+    assert flaw_outside(table) == ""
+    assert await (await reopened(tmp_path)).damage.flaws(ANNE) == {}
+    (file,) = (table / "data").iterdir()
+    WAYS[way](file)
+    assert (flaw_outside(table) == "") == (way == "middle")
+    assert list(await (await reopened(tmp_path)).damage.flaws(ANNE)) == ["memories"]
+
+
 async def test_table_with_search_indexes_has_no_flaw(tmp_path: Path) -> None:
     store = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION, index_above_rows=300)
     facts = [fact(number, f"likes tea number {number}") for number in range(400)]
