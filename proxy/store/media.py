@@ -200,6 +200,12 @@ class Media:
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_decoded(row) for row in rows]
 
+    async def of_session(self, scope: Scope, session: str) -> list[Shown]:
+        """Return what came with a conversation."""
+        query = sa.select(media.c.kind, media.c.body).where(*_owned(scope))
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [item for row in rows if (item := _decoded(row)).session == session]
+
     async def read(self, scope: Scope) -> list[Shown]:
         """Return what of the owner is read, of all agents."""
         query = sa.select(media.c.kind, media.c.body).where(media.c.owner == scope.user, media.c.status == "ready")

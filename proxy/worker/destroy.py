@@ -231,6 +231,8 @@ async def _apart(services: Services, scope: Scope, entry_id: str) -> None:
             rows = await services.store.memories(scope)
             for row in [row for row in rows if row.session == entry.target and not is_ending(row)]:
                 await _memory(services, scope, row.id)
+            for item in await services.media.of_session(scope, entry.target):
+                await _file(services, scope, item.id)
         await {"session": _session, "document": _file, "memory": _memory}[entry.kind](services, scope, entry.target)
         await services.quarantine.remove(scope, entry.id)
 

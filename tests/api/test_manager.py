@@ -168,6 +168,27 @@ def test_quarantined_thread_is_found_only_inside_itself(alice: Speaker, length: 
     assert "Quillfeather" in manage(alice, "items/search", query=question)[0]["excerpt"]
 
 
+@pytest.mark.parametrize("length", ["short", "long"])
+def test_destroyed_quarantine_leaves_no_document(server: Running, alice: Speaker, length: str) -> None:
+    sentence = "The zeppelin hangar code is Brambleknott."
+    content = sentence if length == "short" else long_text(7, sentence)
+    outside = manage(alice, "items/add", content=long_text(3, "The weather balloon is in the shed."))["item_id"]
+    apart = manage(alice, "quarantine", content=content, context_type="bug_report", reason="unchecked")
+    assert manage(alice, "items/retrieve", item_id=apart["item_id"])["content"] == content
+    gone = alice.http.delete(f"/quarantine/{apart['quarantine_id']}")
+    assert (gone.status_code, gone.json()["deleted"]) == (200, True)
+    assert alice.get("/quarantine")["data"] == []
+    retrieved = alice.http.post(f"{server.origin}/memory-manager/items/retrieve", json={"item_id": apart["item_id"]})
+    assert retrieved.status_code == 404
+    assert alice.http.get(f"/documents/{apart['item_id']}").status_code == 404
+    found = manage(alice, "items/search", query="what is the zeppelin hangar code", thread_id=apart["thread_id"])
+    assert "Brambleknott" not in str(found)
+    assert "Brambleknott" not in taken_out(alice).decode()
+    assert [item["item_id"] for item in look(alice, "state/export")["items"]] == [outside]
+    folder = server.settings.server.data_dir
+    assert not [path for path in folder.glob("blobs/*/*") if b"Brambleknott" in path.read_bytes()]
+
+
 def test_question_waits_in_reviews_until_answered(alice: Speaker) -> None:
     asked = manage(alice, "human/request", question="Which region?", choices=["eu", "us"], context="For the new bucket")
     assert (asked["status"], asked["choices"], asked["answer"]) == ("open", ["eu", "us"], None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
@@ -37,6 +38,7 @@ router = Router(prefix="/memory-manager/items", route_class=PatientRoute)
 
 READ_S = 30.0  # that an answer waits until what was added can be searched for
 _PAUSE_S = 0.02
+_MARK = re.compile(r"\n\n\(thread_[0-9a-f]{24}\)\Z")
 _Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(redact)]
 
 
@@ -136,7 +138,7 @@ async def search(scope: Caller, services: Parts, body: ItemQuery) -> list[dict[s
                 "content_type": item.content_type,
                 "priority": item.priority,
                 "score": round(min(hit.score, 1.0), 4),
-                "excerpt": hit.excerpt,
+                "excerpt": unmarked(hit.excerpt),
                 "tokens": item.tokens,
             }
         )
@@ -181,6 +183,16 @@ async def documents_of(services: Services, scope: Scope) -> list[Document]:
     ]
 
 
+def marked(content: str, thread: str) -> str:
+    """Return a content with the name of its thread, which makes it another one than the same text outside of it."""
+    return f"{content}\n\n({thread})"
+
+
+def unmarked(content: str) -> str:
+    """Return a content as it was given, whether in quarantine or not."""
+    return _MARK.sub("", content)
+
+
 def item_shape(item: Item) -> dict[str, Any]:
     """Return an item as this interface shows it."""
     return {
@@ -221,6 +233,6 @@ async def _content(services: Services, scope: Scope, document: Document) -> str:
     """Return a text as it came; of another file, what was read of it."""
     if document.content_type or document.media_type.startswith("text/"):
         data = await services.blobs.get(scope, document.sha256)
-        return data.decode("utf-8", "replace")
+        return unmarked(data.decode("utf-8", "replace"))
     rows = await services.store.chunks(scope, [f"{document.id}.{seq}" for seq in range(document.chunks)])
     return "\n\n".join(row.text for row in sorted(rows, key=lambda row: row.seq))

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.agents import NewAgent, create_agent, list_agents
 from proxy.api.caller import Caller, Parts, Router
-from proxy.api.manager.items import NewItem, keep_document
+from proxy.api.manager.items import NewItem, keep_document, marked
 from proxy.api.reviews import DecisionBody, decide, get_review, list_reviews
 from proxy.api.tasks import NewTask, TaskPatch, create_task, list_tasks, patch_task
 from proxy.api.writing import write
@@ -118,7 +118,7 @@ async def set_apart(scope: Caller, services: Parts, body: SetApart) -> dict[str,
     )
     await services.quarantine.add(scope, entry)  # before the content, so that it is nowhere else for a moment
     # The same text may be in the memory outside already: it is another one here.
-    content = f"{await in_thread('cpu', redact, body.content)}\n\n({thread})"
+    content = marked(await in_thread("cpu", redact, body.content), thread)
     document = await keep_document(services, inside, NewItem(content=content, content_type=body.context_type), content)
     return {
         "thread_id": thread,
