@@ -64,8 +64,8 @@ async def test_purged_table_has_no_flaw_until_damaged(store: LanceStore, tmp_pat
     table = table_of(tmp_path)
     assert flaw_outside(table) == ""
     assert await (await reopened(tmp_path)).damage.flaws(ANNE) == {}
-    (file,) = (table / "data").iterdir()
-    WAYS[way](file)
+    for file in list((table / "data").iterdir()):  # those of the version before may still be there
+        WAYS[way](file)
     assert (flaw_outside(table) == "") == (way == "middle")
     assert list(await (await reopened(tmp_path)).damage.flaws(ANNE)) == ["memories"]
 
