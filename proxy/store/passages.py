@@ -44,6 +44,14 @@ def _telling(text: str) -> str:
     return text if is_prose(text) else text[:_HEAD_OF_DATA]
 
 
+def place_in_session(row: Episode) -> tuple[datetime, int, int]:
+    """Return what turns of one conversation are ordered by.
+
+    Time comes first: where each request carries the new message only, positions begin anew with every turn.
+    """
+    return row.at, row.seq, row.piece
+
+
 def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
     """Return for each episode, by id, the text of a window of three that ends with it.
 
@@ -54,7 +62,7 @@ def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
         episodes: Turns of one or more conversations, in any order; a window never spans two conversations. The last two
             stored turns of a conversation should come along with new ones.
     """
-    ordered = sorted(episodes, key=lambda row: (row.session, row.seq, row.piece))
+    ordered = sorted(episodes, key=lambda row: (row.session, *place_in_session(row)))
     texts: dict[str, str] = {}
     for at, row in enumerate(ordered):
         trail = [one for one in ordered[max(0, at - 2) : at + 1] if one.session == row.session]

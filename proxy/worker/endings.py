@@ -15,6 +15,7 @@ from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.inject.standing import standing
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
+from proxy.store.passages import place_in_session
 from proxy.store.sessions import Session
 from proxy.text.tokens import count
 from proxy.types import Episode, Memory, Scope
@@ -115,4 +116,4 @@ async def _said(services: Services, scope: Scope) -> list[Episode]:
     for item in await services.journal.items(scope):
         if item.turn is not None and item.turn.scope.session == scope.session:
             rows |= {row.id: row for row in episodes_of(item.turn)}
-    return sorted(rows.values(), key=lambda row: (row.seq, row.piece))
+    return sorted(rows.values(), key=place_in_session)

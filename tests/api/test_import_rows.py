@@ -70,6 +70,23 @@ def test_export_comes_back_where_it_was_made(running: Running) -> None:
         assert [one["id"] for one in alice.sessions()] == [session["id"]]
 
 
+def test_imported_session_is_found_as_the_live_one(running: Running) -> None:
+    """Each request carries the new message only, so that every turn begins at position 0."""
+    asked = ("my tools", "what do I play", "where is the passport", "tea")
+
+    def found(speaker: Speaker) -> list[Any]:
+        answers = [speaker.http.post("/memories/search", json={"query": one}).json()["data"] for one in asked]
+        return [[(hit["source"], hit["text"], hit["score"]) for hit in hits] for hits in answers]
+
+    with speaking(running) as alice:
+        for text in ("I use Shram for drawing", "I play the tuba", "Remind me to renew the passport", "I keep bees"):
+            alice.tell(text, x_memory_session="one")
+        live, exported = found(alice), taken_out(alice)
+        alice.http.post("/erase").raise_for_status()
+        assert bring(alice, exported)["status"] == "done"
+        assert found(alice) == live
+
+
 def test_links_without_their_position_are_left_out(running: Running) -> None:
     with speaking(running) as alice:
         alice.tell("My sister Ylva lives in Tromsø.")

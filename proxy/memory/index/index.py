@@ -15,6 +15,7 @@ from proxy.clock import to_ms
 from proxy.memory.index.postings import Mask, Neighbours, Scores
 from proxy.memory.index.shelf import Column, Shelf
 from proxy.memory.plan.changes import FORGOTTEN, is_ending, is_marked
+from proxy.store.passages import place_in_session
 from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Vector
 from proxy.text.filenames import name_terms
 from proxy.types import Chunk, Episode, Memory, Scope
@@ -88,7 +89,7 @@ class TurnShelf(Shelf[Episode]):
 
     def __init__(self, dimension: int, model: str) -> None:
         super().__init__(EPISODES.vectors, dimension, model)
-        self._order: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)  # session: (seq, piece, line)
+        self._order: defaultdict[str, list[tuple[datetime, int, int, int]]] = defaultdict(list)  # place, line
         self._before = Column(np.int64)
         self._after = Column(np.int64)
         self._by_user = Column(np.bool_)
@@ -133,7 +134,7 @@ class TurnShelf(Shelf[Episode]):
     def said_in(self, session: str) -> list[Episode]:
         """Return what was said in a conversation, in order."""
         with self.lock:
-            return [self.items[line] for _, _, line in self._order.get(session, ())]
+            return [self.items[line] for *_, line in self._order.get(session, ())]
 
     def _extended(self, items: Sequence[Episode]) -> None:
         self._before.extend(np.full(len(items), -1))
@@ -143,15 +144,16 @@ class TurnShelf(Shelf[Episode]):
 
     def _added(self, item: Episode, line: int) -> None:
         order = self._order[item.session]
-        at = bisect.bisect(order, (item.seq, item.piece, line))
-        order.insert(at, (item.seq, item.piece, line))
+        place = (*place_in_session(item), line)
+        at = bisect.bisect(order, place)
+        order.insert(at, place)
         self._saying[hash(item.text.strip())].append(line)
-        self._link(order[at - 1][2] if at else -1, line)
-        self._link(line, order[at + 1][2] if at + 1 < len(order) else -1)
+        self._link(order[at - 1][-1] if at else -1, line)
+        self._link(line, order[at + 1][-1] if at + 1 < len(order) else -1)
 
     def _removed(self, line: int) -> None:
         item = self.items[line]
-        self._order[item.session].remove((item.seq, item.piece, line))
+        self._order[item.session].remove((*place_in_session(item), line))
         self._saying[hash(item.text.strip())].remove(line)
         self._link(self._before.values[line], self._after.values[line])
 
