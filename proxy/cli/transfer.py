@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 import httpx
 import typer
@@ -45,7 +45,7 @@ def export(
     with _server(url, key, user) as http, http.stream("GET", "/v1/export") as answer:
         _refuse(answer)
         last = b""
-        with draft.open("wb") if draft is not None else sys.stdout.buffer as out:
+        with _writing(draft) as out:
             for chunk in answer.iter_bytes():
                 out.write(chunk)
                 last = (last + chunk)[-200:]
@@ -109,15 +109,31 @@ def _server(url: str, key: str, user: str) -> Iterator[httpx.Client]:
     base_url = httpx.URL(url.rstrip("/").removesuffix("/v1"))
     if base_url.scheme not in ("http", "https"):
         raise ConfigError(f"--url is {url!r}; it must begin with http:// or https://.")
-    headers = {"authorization": f"Bearer {key}", **({"x-memory-user": user} if user else {})}
+    named = {"authorization": f"Bearer {key}", **({"x-memory-user": user} if user else {})}
+    headers = [(name.encode(), value.encode("utf-8", "surrogateescape")) for name, value in named.items()]
     try:
         with httpx.Client(base_url=base_url, headers=headers, timeout=_TIMEOUT) as http:
             yield http
+    except httpx.LocalProtocolError as error:
+        raise ConfigError(
+            "--key or --user is empty, or holds what no HTTP header may hold, such as a line break. Give another one, "
+            "or leave it out."
+        ) from error
     except httpx.HTTPError as error:
         told = str(error) or type(error).__name__
         raise ConfigError(
             f"No answer from {base_url} ({told}). Start it with `throughline serve`, or set --url."
         ) from error
+
+
+@contextmanager
+def _writing(draft: Path | None) -> Iterator[BinaryIO]:
+    try:
+        with draft.open("wb") if draft is not None else sys.stdout.buffer as out:
+            yield out
+    except OSError as error:
+        name = repr(str(draft)) if draft is not None else "Standard output"
+        raise ConfigError(f"{name} cannot be written ({error.strerror}). Name a file in a folder of yours.") from error
 
 
 def _refuse(answer: httpx.Response) -> None:

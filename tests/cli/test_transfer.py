@@ -54,10 +54,25 @@ def test_failure_is_one_line_with_the_mend(tmp_path: Path) -> None:
             (("import", str(broken), *where), "no export that is known"),
             (("export", "--url", "http://127.0.0.1:1"), "throughline serve"),
             (("export", "--url", "localhost:1"), "must begin with http"),
+            (("export", str(tmp_path / "none" / "o.jsonl"), *where), "cannot be written (No such file or directory)"),
+            (("export", "--url", server.origin, "--key", ""), "--key or --user is empty"),
+            (("erase", "--yes", "--user", "a\nb", *where), "such as a line break"),
         ]:
             failed = run(*words)
             assert (failed.returncode, failed.stderr.count("\n")) == (2, 1), failed.stderr
             assert told in failed.stderr
+
+
+def test_user_is_named_in_any_script(tmp_path: Path) -> None:
+    name = "ü 李"
+    with Running(tmp_path / "data") as server, speaking(server) as alice:
+        whose = {"x-memory-user": name.encode()}
+        alice.http.post("/memories", json={"text": "I keep bees in Aarhus"}, headers=whose).raise_for_status()  # type: ignore[arg-type]
+        where = ("--url", server.origin, "--key", alice.key)
+        assert "Aarhus" in run("export", "--user", name, *where).stdout
+        erased = run("erase", "--yes", "--user", name, *where)
+        assert erased.returncode == 0, erased.stderr
+        assert "Aarhus" not in run("export", "--user", name, *where).stdout
 
 
 def test_vectors_of_another_model_are_computed_anew(tmp_path: Path) -> None:
