@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from proxy.cli.damage import look_at_database, look_at_stores
 from proxy.errors import ConfigError, ProxyError
 from proxy.memory.model.access import judge_access
+from proxy.process.occupancy import occupied
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import Settings, environment, make_data_dir, readers
@@ -39,13 +40,21 @@ async def diagnose(settings: Settings, *, repairs: bool = False) -> list[Finding
 
     Args:
         settings: Of the server.
-        repairs: Mend what can be mended; the server should not run meanwhile.
+        repairs: Mend what can be mended.
+
+    Raises:
+        ConfigError: If another process uses the data folder that is to be mended.
     """
     findings = [_data_dir(settings), *_telemetry(settings)]
     if not findings[0].is_fine:
         return findings
+    with occupied(settings.server.data_dir, alone=repairs):
+        return findings + await _looked_over(settings, repairs=repairs)
+
+
+async def _looked_over(settings: Settings, *, repairs: bool) -> list[Finding]:
     found = await look_at_database(settings, repairs=repairs)
-    findings += [Finding("database", not one.is_damage, one.text, one.mark) for one in found]
+    findings = [Finding("database", not one.is_damage, one.text, one.mark) for one in found]
     if any(one.is_damage for one in found):
         return findings
     try:

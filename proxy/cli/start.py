@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from proxy.cli.preflight import bound, refuse_newer_data, refuse_unusable_addres
 from proxy.clock import Clock
 from proxy.errors import ConfigError, ProxyError, StoreUnavailable
 from proxy.memory.model.access import judge_access
+from proxy.process.occupancy import occupied
 from proxy.settings.load import (
     Settings,
     environment,
@@ -38,14 +40,15 @@ def start(config: Path | None, flags: Mapping[str, Any]) -> None:
     """
     settings = load_settings(config, flags)
     configure_logging(settings.telemetry)
-    try:
-        listening = _prepared(settings, config)
-    except ProxyError as error:
-        if settings.telemetry.log_format != "json":
-            raise
-        _log.error("start refused", reason=str(error))
-        raise SystemExit(2) from error
-    _serve(settings, listening)
+    with ExitStack() as use:
+        try:
+            listening = _prepared(settings, config, use)
+        except ProxyError as error:
+            if settings.telemetry.log_format != "json":
+                raise
+            _log.error("start refused", reason=str(error))
+            raise SystemExit(2) from error
+        _serve(settings, listening)
 
 
 def look_at(config: Path | None, flags: Mapping[str, Any], *, repairs: bool = False) -> bool:
@@ -54,7 +57,7 @@ def look_at(config: Path | None, flags: Mapping[str, Any], *, repairs: bool = Fa
     Args:
         config: YAML file.
         flags: Of the command line.
-        repairs: Mend damaged stores; the server should not run meanwhile.
+        repairs: Mend damaged stores; refused while a server runs.
     """
     from proxy.cli.check import diagnose  # noqa: PLC0415 - imports every part of the house
 
@@ -71,20 +74,25 @@ def work(config: Path | None, flags: Mapping[str, Any]) -> None:
     settings = load_settings(config, flags)
     configure_logging(settings.telemetry)
     make_data_dir(settings)
-    require_space(settings)
-    refuse_newer_data(settings)
-    _refuse_damage(settings)
-    from proxy.app import work as working  # noqa: PLC0415 - a second of CPU that a refused start need not wait for
+    with occupied(settings.server.data_dir):
+        require_space(settings)
+        refuse_newer_data(settings)
+        _refuse_damage(settings)
+        from proxy.app import work as working  # noqa: PLC0415 - a second of CPU that a refused start need not wait for
 
-    asyncio.run(working(settings))
+        asyncio.run(working(settings))
 
 
-def _prepared(settings: Settings, config: Path | None) -> socket.socket:
-    """Return the bound socket of a server that nothing known beforehand keeps from starting."""
+def _prepared(settings: Settings, config: Path | None, use: ExitStack) -> socket.socket:
+    """Return the bound socket of a server that nothing known beforehand keeps from starting.
+
+    ``use`` is the server's of its data folder.
+    """
     listening = bound(settings.server.host, settings.server.port)
     try:
         refuse_unusable_addresses(settings)
         make_data_dir(settings)
+        use.enter_context(occupied(settings.server.data_dir))
         require_space(settings)
         refuse_newer_data(settings)
         _refuse_damage(settings)
