@@ -15,6 +15,7 @@ import aiohttp
 from aiohttp import AddrInfoType
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
+from aiohttp.helpers import set_exception
 from aiohttp.tracing import Trace
 
 # A connection that the provider had closed fails as soon as it is written to. A provider that is silent for longer
@@ -41,9 +42,12 @@ class Handler(ResponseHandler):
         self.began_at = time.monotonic()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of a reply."""
+        """Take bytes of a reply, and end it at a chunk that cannot be parsed: aiohttp leaves its reader waiting."""
         self.has_heard = True
         super().data_received(data)
+        error, body = self.exception(), self._payload
+        if error is not None and body is not None and not body.is_eof():
+            set_exception(body, aiohttp.ClientPayloadError("The body cannot be parsed."), error)
 
 
 @dataclass(slots=True)

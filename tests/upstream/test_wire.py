@@ -164,6 +164,18 @@ async def test_cut_reply_is_an_error(wire, provider, framing):
     await response.aclose()
 
 
+@pytest.mark.parametrize("broken", [b"zz\r\n", b"<html>502</html>\r\n\r\n", b"-1\r\n", b"\r\n\r\n", b"3\r\nabcdef\r\n"])
+async def test_broken_chunk_is_a_cut(wire, provider, broken):
+    gate = Gate()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    provider.then(Raw([head, b"a\r\ndata: {}\n\n\r\n", gate, broken]))
+    response = await wire.send(chat(stream=True), to(wire, provider))
+    gate.open()
+    with anyio.fail_after(20), pytest.raises(UpstreamCut):
+        _ = [chunk async for chunk in response.chunks()]
+    await response.aclose()
+
+
 async def test_html_error_page_becomes_a_json_502(wire, provider):
     provider.then(replies.html(503))
     with pytest.raises(UpstreamUnreachable, match="503 with an HTML page") as caught:

@@ -193,6 +193,17 @@ def test_row_41_cut_stream_never_looks_like_success(wire: Wire, framing: str) ->
     assert b"[DONE]" not in received
 
 
+@pytest.mark.parametrize("path", [*WIRES, "/v1/completions"])
+def test_row_41_broken_chunk_never_looks_like_success(wire: Wire, path: str) -> None:
+    gate, head = Gate(), b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    wire.provider.then(Raw([head + b"a\r\ndata: {}\n\n\r\n", gate, b"<html>502</html>\r\n\r\n"]))
+    with wire.tap(asked_anywhere(stream=True), path) as tap:
+        tap.until(b"data: {}\n\n")
+        gate.open()
+        received = tap.rest()
+    assert not ended_whole(received)
+
+
 def test_row_41_cut_body_never_looks_like_success(wire: Wire) -> None:
     headers = (("Content-Type", "application/json"), ("Content-Length", "999"))
     wire.provider.then(Reply([b'{"id":"x","choices":[', b'{"index":0'], headers=headers, framing="given", cut=True))
