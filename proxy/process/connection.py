@@ -139,6 +139,14 @@ class Connection(_WithoutOffers):
         """Refuse what is no HTTP, in the shape of every other error."""
         self._refuse(InvalidRequest(f"{msg} Send HTTP/1.1 with a head of moderate size."))
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a field of the head; one behind a body, a trailer, is dropped (RFC 9110, 6.5.1).
+
+        Both come in here, and uvicorn adds both to the list of headers, though who asks has been read from it.
+        """
+        if not self._is_body:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """Start the request, and the clock of its body."""
         self._stop()

@@ -51,7 +51,9 @@ class Wiretap:
     def __init__(self, origin: str, method: str, target: str, headers: Pairs = (), body: bytes = b"") -> None:
         parts = urlsplit(origin)
         self._socket = socket.create_connection((parts.hostname or "", parts.port or 80), timeout=TIMEOUT_S)
-        given = {"Host": parts.netloc, "Content-Length": str(len(body)), **dict(headers)}
+        named = dict(headers)
+        length = {} if "Transfer-Encoding" in named else {"Content-Length": str(len(body))}
+        given = {"Host": parts.netloc, **length, **named}
         head = "".join(f"{name}: {value}\r\n" for name, value in given.items())
         self._socket.sendall(f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode() + body)
         self.received = b""

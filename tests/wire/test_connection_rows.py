@@ -221,6 +221,43 @@ def test_row_79_chunked_request_is_read(wire: Wire) -> None:
     assert without_memory(wire.seen.body) == raw
 
 
+TRAILERS = {
+    "Authorization": "Bearer sk-other",
+    "X-Api-Key": "sk-other",
+    "X-Memory-User": "somebody-else",
+    "X-Memory-Mode": "observe",
+    "X-Trailer": "1",
+    "Connection": "openai-project",
+}
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
+@pytest.mark.parametrize("is_late", [False, True])
+def test_row_79_trailers_are_no_headers(remembering: Wire, path: str, *, is_late: bool) -> None:
+    raw = orjson.dumps(asked_anywhere())
+    trailers = "".join(f"{name}: {value}\r\n" for name, value in TRAILERS.items())
+    framed = b"%x\r\n%s\r\n" % (len(raw), raw)
+    end = f"0\r\n{trailers}\r\n".encode()
+    named = {**remembering.headers, "OpenAI-Project": "p", "Transfer-Encoding": "chunked"}
+    with Wiretap(remembering.server.origin, "POST", path, named.items(), framed + (b"" if is_late else end)) as tap:
+        if is_late:
+            tap._socket.sendall(end)
+        head = tap.sent_head().lower()
+    assert head.startswith(b"http/1.1 200")
+    assert (b"x-memory: used" in head) == path.endswith("chat/completions")
+    assert [value for name, value in remembering.seen.headers if name.lower() == "authorization"] == [f"Bearer {KEY}"]
+    assert remembering.seen.header("openai-project") == "p"
+    assert not [name for name in ("x-trailer", "x-api-key") if remembering.seen.header(name)]
+
+
+def test_trailer_names_no_user_of_the_memory_api(remembering: Wire) -> None:
+    named = {**remembering.headers, "X-Memory-User": f"{remembering.user}-other", "Transfer-Encoding": "chunked"}
+    named.pop("x-memory-user")
+    body = f"0\r\nX-Memory-User: {remembering.user}\r\n\r\n".encode()
+    with Wiretap(remembering.server.origin, "GET", "/v1/memories", named.items(), body) as tap:
+        assert b'"data":[]' in tap.ended()
+
+
 def test_row_79_expect_continue_is_answered(wire: Wire) -> None:
     raw = orjson.dumps(ask())
     headers = [*wire.headers.items(), ("Expect", "100-continue"), ("Content-Length", str(len(raw)))]
