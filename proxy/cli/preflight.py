@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from proxy.errors import ConfigError
-from proxy.settings.explain import ENV_PREFIX, is_web_address
+from proxy.settings.explain import ENV_PREFIX, problem_of_url, without_password
 from proxy.settings.load import Settings, environment
 
 MIN_FREE_BYTES = 8 * 2**20  # the journal, its write-ahead log and the first tables
@@ -52,17 +52,15 @@ def refuse_unusable_addresses(settings: Settings) -> None:
 
     variables = {name: str(value) for name, value in settings.environment_variables.items()}
     environ = {**environment(), **variables}
-    for known in providers.known():
-        for name in known.base_variables:
-            url = environ.get(name, "")
-            if url and not is_web_address(url):
-                raise ConfigError(f"The environment variable {name} is {url!r}; a URL begins with http:// or https://.")
+    named = [(known, name) for known in providers.known() for name in known.base_variables]
+    addresses = [(f"The environment variable {name}", environ.get(name, ""), known) for known, name in named]
     for entry in model_list.read(settings.model_list, {**providers.elsewhere(environ, settings.server.port)}):
         url = str(entry.params.get("api_base") or entry.params.get("base_url") or "")
-        if url and not is_web_address(url):
-            raise ConfigError(
-                f"The model_list entry {entry.name!r} has api_base {url!r}; a URL begins with http:// or https://."
-            )
+        if url and (route := entry.route(entry.name)):
+            addresses.append((f"`api_base` of the model_list entry {entry.name!r}", url, route.provider))
+    for where, url, known in addresses:
+        if url and (problem := problem_of_url(url, takes_query=known.wire == "litellm")):
+            raise ConfigError(f"{where}, {without_password(url)!r}, {problem}.")
 
 
 def require_space(settings: Settings) -> None:

@@ -21,6 +21,8 @@ MAX_SHOWN = 60  # characters of a wrong value
 MAX_PROBLEMS = 4
 
 _SECRET = re.compile("key|secret|database_url")
+_USER = re.compile(r"(?<=://).*@|^(?!.*://).*@", re.DOTALL)  # to the last @: a password may hold one, or a slash
+_NO_URL = "is no URL: it begins with http:// or https:// and names a host"
 _NO_TEXT = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null", "timestamp", "binary")}
 _PLAIN = {
     "path_type": "A path is wanted here; leave the line out for the default",
@@ -129,7 +131,7 @@ def _shown(name: str, value: object) -> str:
     """Return a wrong value as it is shown: not where it is a secret, or may hold one."""
     if isinstance(value, Mapping | list):
         return f" (got a {'list' if isinstance(value, list) else 'mapping'})"
-    return "" if _SECRET.search(name) else f" (got {str(value)[:MAX_SHOWN]!r})"
+    return "" if _SECRET.search(name) else f" (got {without_password(value)[:MAX_SHOWN]!r})"
 
 
 def _refuse_unclear_names(path: Path, node: MappingNode) -> None:
@@ -162,11 +164,15 @@ def _refuse_misplaced(path: Path, name: str, line: int, section: Node) -> None:
     raise ConfigError(f"The configuration is not valid.\n  {name} ({path}, line {line}): {problem}.")
 
 
-def is_web_address(url: str) -> bool:
-    """Return whether a URL has the scheme http or https and a host, and no blanks.
+def problem_of_url(url: str, *, takes_query: bool = True) -> str:
+    """Return what is wrong with the URL of a server and how to mend it, "" where nothing is.
 
-    >>> [is_web_address(url) for url in ("http://h/v1", "h:1/v1", "my provider", "https://", "http://h:x")]
+    >>> [problem_of_url(url) == "" for url in ("http://h/v1", "h:1/v1", "my provider", "https://", "http://h:x")]
     [True, False, False, False, False]
+
+    Args:
+        url: As the operator wrote it.
+        takes_query: False where paths are put behind it, which a query or a fragment would swallow.
     """
     from urllib.parse import urlsplit  # noqa: PLC0415 - with the IP parser it needs
 
@@ -174,9 +180,24 @@ def is_web_address(url: str) -> bool:
         parts = urlsplit(url.strip())
         has_port = parts.port is None or parts.port > 0
     except ValueError:
-        return False
+        return _NO_URL
     is_one_word = not any(char.isspace() for char in url.strip())
-    return parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and has_port and is_one_word
+    if parts.scheme.lower() not in ("http", "https") or not parts.hostname or not has_port or not is_one_word:
+        return _NO_URL
+    if takes_query:
+        return ""
+    if "@" in parts.netloc:
+        return "names a user, which is not sent: leave out what stands before the @"
+    return "has more than a path: leave out what follows it, from the ? or # on" if set("?#") & set(url) else ""
+
+
+def without_password(value: object) -> str:
+    """Return a value as it may be shown: of a URL that names a user only the rest.
+
+    >>> without_password("http://anna:secret@h/v1")
+    'http://…@h/v1'
+    """
+    return _USER.sub("…@", str(value))
 
 
 def _place(loc: tuple[str, ...], path: Path | None, node: Node | None, flags: Mapping[str, Any]) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
-from proxy.settings.explain import is_web_address
+from proxy.settings.explain import problem_of_url, without_password
 
 _WEB_ADDRESSES = ("url", "hub_url", "base_url", "otlp_endpoint")
+_WHOLE = ("hub_url", "otlp_endpoint")  # not sent together with a key, which excludes a user
 
 
 class Section(BaseModel):
@@ -22,6 +23,6 @@ class Section(BaseModel):
         """Refuse an address of a web server that is none."""
         name = info.field_name or ""
         is_address = name in _WEB_ADDRESSES or name.endswith("_base_url")
-        if is_address and isinstance(value, str) and not is_web_address(value):
-            raise ValueError(f"{value!r} is no URL: it begins with http:// or https:// and names a host")
+        if is_address and isinstance(value, str) and (problem := problem_of_url(value, takes_query=name in _WHOLE)):
+            raise ValueError(f"{without_password(value)!r} {problem}")
         return value

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from proxy.cli import preflight
@@ -171,6 +172,37 @@ def test_a_wrong_variable_or_flag_is_named(tmp_path: Path) -> None:
     assert "OPENAI_BASE_URL" in refused("--data-dir", str(tmp_path), OPENAI_BASE_URL="here/v1")
     assert "is a folder" in refused("--config", str(tmp_path))
     assert "--host" in refused("--host", "203.0.113.1", THROUGHLINE_SERVER__ALLOW_INSECURE_BIND="true")
+
+
+@pytest.mark.parametrize(
+    ("behind", "mend"), [("anna:pass@h/v1", "@"), ("anna@h", "@"), ("h/v1?api=1", "?"), ("h/v1#x", "#"), ("h?", "?")]
+)
+def test_base_url_of_more_than_path_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behind: str, mend: str
+) -> None:
+    """No request could be sent to it: the path goes behind it, and the key into a header."""
+    url, config = f"http://{behind}", tmp_path / "config.yaml"
+    params = {"model": "openai/gpt-4o", "api_base": url}
+    sources = [
+        ("--upstream", ["--upstream", url], {}),
+        ("line 2", [], {"memory": {"extraction_base_url": url}}),
+        ("'mine'", [], {"model_list": [{"model_name": "mine", "litellm_params": params}]}),
+        ("OPENAI_BASE_URL", [], {}),
+    ]
+    for place, flags, settings in sources:
+        config.write_text(yaml.safe_dump(settings))
+        monkeypatch.setenv("OPENAI_BASE_URL", url if place == "OPENAI_BASE_URL" else "")
+        words = ["serve", "--port", "0", "--data-dir", str(tmp_path / "data"), "--config", str(config), *flags]
+        error = CliRunner().invoke(app, words).exception
+        assert isinstance(error, ConfigError)
+        assert all(part in str(error) for part in (place, mend, "leave out"))
+        assert not re.search("anna|pass", str(error))
+
+
+def test_wrong_url_is_shown_without_its_password() -> None:
+    said = refused("--upstream", "http://anna:pa/ss@h/v1")
+    assert "--upstream" in said
+    assert not re.search("anna|pa/ss", said)
 
 
 def test_data_of_a_newer_version_is_refused(tmp_path: Path) -> None:
