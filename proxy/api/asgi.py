@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
@@ -26,6 +27,7 @@ Headers = list[tuple[str, str]]
 REQUEST_ID = "throughline.request_id"  # where the outermost layer leaves it in the scope
 _VERSION = "anthropic-version"
 _MESSAGES = "/v1/messages"
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class ClientGone(Exception):
@@ -166,8 +168,12 @@ def _is_told(name: bytes, kind: bytes) -> bool:
 
 
 async def send_head(send: Send, status: int, headers: Iterable[tuple[str, str]]) -> None:
-    """Send status and headers; values are the bytes that were received, or ASCII of ours."""
-    raw = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers]
+    """Send status and headers; values are the bytes that were received, or ASCII of ours.
+
+    A header with a control character is left out: it is no header (RFC 9110, 5.5), and uvicorn would send nothing.
+    """
+    encoded = ((name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers)
+    raw = [(name, value) for name, value in encoded if not _CONTROL.search(value)]
     await send({"type": "http.response.start", "status": status, "headers": raw})
 
 

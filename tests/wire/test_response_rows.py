@@ -6,12 +6,13 @@ import gzip
 from typing import Any
 
 import orjson
+import pytest
 from openai import pydantic_function_tool
 from pydantic import BaseModel
 
 from tests.fakes import replies
 from tests.fakes.replies import JSON_HEADERS, Reply, Text
-from tests.wire.conftest import QUESTION, Wire, ask
+from tests.wire.conftest import QUESTION, WIRES, Wire, ask, asked_anywhere
 
 
 def reply_of(**message: Any) -> dict[str, Any]:
@@ -208,3 +209,13 @@ def test_nothing_of_ours_is_in_the_body(remembering: Wire) -> None:
     assert (answer.header("x-memory-receipt") or "").startswith("rcpt_")
     assert (answer.header("x-memory-session") or "").startswith("ses_")
     assert "upstream;dur=" in (answer.header("server-timing") or "")
+
+
+@pytest.mark.parametrize("path", [*WIRES, "/v1/embeddings"])
+@pytest.mark.parametrize("control", ["\x01", "\x7f"])
+def test_reply_header_with_a_control_character_is_dropped(wire: Wire, path: str, control: str) -> None:
+    theirs = (("X-Bad", f"a{control}b"), ("X-Tab", "a\tb"), ("X-High", "\xe9"))
+    wire.provider.then(Reply([b"{}"], headers=(*JSON_HEADERS, *theirs)))
+    answer = wire.send(asked_anywhere(), path)
+    assert (answer.status, answer.body) == (200, b"{}")
+    assert [answer.header(name) for name, _ in theirs] == [None, "a\tb", "\xe9"]
