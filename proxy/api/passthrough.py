@@ -229,11 +229,7 @@ class Passthrough:
             _, response = await self._services.routes.send(plan, make, asked.passage.attempts)
             try:
                 headers = list(response.headers)
-                await send_head(
-                    send,
-                    response.status,
-                    [*headers, *([] if find(headers, "x-memory") else [("X-Memory", asked.memory)])],
-                )
+                await send_head(send, response.status, [*headers, ("X-Memory", asked.memory)])
                 started = True
                 chunks = response.chunks() if handing is None else noted(response, handing, self._services)
                 async with Heartbeat(send, headers, self._services.settings.server.heartbeat_s) as body:

@@ -98,7 +98,12 @@ def downward(raw_headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]
     """Return the provider's headers that go back to the client; the body keeps its length and coding."""
     given = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw_headers]
     dropped = HOP_BY_HOP | _named_by_connection(given)
-    return [(name, value) for name, value in given if name.lower() not in dropped]
+    return [(name, value) for name, value in given if name.lower() not in dropped and not is_of_memory(name)]
+
+
+def is_of_memory(name: str) -> bool:
+    """Return whether a reply's header says what memory did: that of a Throughline behind this one stays behind it."""
+    return name.lower().startswith("x-memory")
 
 
 def find(headers: Iterable[tuple[str, str]], name: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from proxy.upstream.headers import HOP_BY_HOP
+from proxy.upstream.headers import HOP_BY_HOP, is_of_memory
 
 DONE = b"data: [DONE]\n\n"
 
@@ -135,7 +135,7 @@ def provider_headers(given: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
     The request id comes under OpenAI's name; clients rely on one, so it is made where LiteLLM kept none.
     """
-    kept = {name.lower(): value for name, value in given if name.lower() not in _NOT_DOWN}
+    kept = {name.lower(): value for name, value in given if name.lower() not in _NOT_DOWN and not is_of_memory(name)}
     kept.setdefault("x-request-id", kept.get("request-id") or "req_" + secrets.token_hex(16))
     return list(kept.items())
 

@@ -219,3 +219,15 @@ def test_reply_header_with_a_control_character_is_dropped(wire: Wire, path: str,
     answer = wire.send(asked_anywhere(), path)
     assert (answer.status, answer.body) == (200, b"{}")
     assert [answer.header(name) for name, _ in theirs] == [None, "a\tb", "\xe9"]
+
+
+@pytest.mark.parametrize("path", [*WIRES, "/v1/embeddings"])
+def test_reply_has_one_set_of_memory_headers(wire: Wire, path: str) -> None:
+    """The provider is a Throughline itself."""
+    theirs = (("X-Memory", "used; n=9; tokens=9"), ("X-Memory-Receipt", "rcpt_9"), ("X-Memory-Session", "ses_9"))
+    wire.provider.then(Reply([b"{}"], headers=(*JSON_HEADERS, *theirs)))
+    answer = wire.send(asked_anywhere(), path)
+    ours = [pair for pair in answer.headers if pair[0].lower().startswith("x-memory")]
+    assert len({name.lower() for name, _ in ours}) == len(ours)
+    assert not set(theirs) & {(name.title(), value) for name, value in ours}
+    assert answer.header("x-memory")
