@@ -86,8 +86,7 @@ class Edge:
 
 def _refuse_websocket(scope: Scope) -> None:
     """Tell a client that asks for a WebSocket to go on over HTTP, which it then does in the same turn."""
-    headers = headers_of(scope)
-    if "websocket" in (find(headers, "upgrade") or "").lower() and scope["path"].startswith("/v1/"):
+    if "websocket" in (find(headers_of(scope), "upgrade") or "").lower():
         raise UpgradeRequired(
             f"There is no WebSocket at {scope['path'][:120]}. Send the request over HTTP.",
             headers={"upgrade": "HTTP/1.1", "connection": "upgrade, close"},

@@ -27,7 +27,10 @@ OFFER = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c", "HTTP2-Setti
 REMINDER = "<system-reminder>\nI live in Kiel.\n</system-reminder>"
 
 
-@pytest.mark.parametrize("path", ["/v1/responses", "/v1/responses?model=m", "/v1/realtime", "/v1/chat/completions"])
+KNOCKED = ["/v1/responses", "/v1/responses?model=m", "/v1/realtime", "/v1/chat/completions", "/mcp", "/", "/healthz"]
+
+
+@pytest.mark.parametrize("path", [*KNOCKED, "/openapi.json", "/dashboard", "/elsewhere"])
 @pytest.mark.parametrize("key", [TOLD, {}])
 def test_row_81_websocket_is_refused_so_http_follows(plain: Wire, path: str, key: dict[str, str]) -> None:
     with Wiretap(plain.server.origin, "GET", path, [*KNOCK, *key.items()]) as tap:
