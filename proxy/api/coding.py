@@ -11,10 +11,8 @@ from proxy.upstream.headers import find
 
 MAX_CODINGS = 2  # one inside the other
 
-_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
-_RAW = -zlib.MAX_WBITS
-_WINDOWS = {"gzip": (_GZIP_OR_ZLIB,), "x-gzip": (_GZIP_OR_ZLIB,), "deflate": (_GZIP_OR_ZLIB, _RAW)}
-_OF_ARROW = {"zstd": "zstd", "br": "brotli"}
+_WINDOWS = (32 + zlib.MAX_WBITS, -zlib.MAX_WBITS)  # with a head of zlib's or gzip's, and raw
+_OF_ARROW = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd", "br": "brotli"}
 
 
 def plain(body: bytes, headers: Headers, *, limit: int) -> tuple[bytes, Headers]:
@@ -29,19 +27,19 @@ def plain(body: bytes, headers: Headers, *, limit: int) -> tuple[bytes, Headers]
     codings = [coding.strip() for coding in named if coding.strip() not in ("", "identity")]
     if not codings:
         return body, headers
-    if len(codings) > MAX_CODINGS or any(coding not in (*_WINDOWS, *_OF_ARROW) for coding in codings):
+    if len(codings) > MAX_CODINGS or any(coding not in ("deflate", *_OF_ARROW) for coding in codings):
         raise UnsupportedEncoding(
             f"The content-encoding {', '.join(codings)[:40]!r} is not read here. Send gzip, deflate, zstd or br, or "
             "send it plain."
         )
     rest = [(name, value) for name, value in headers if name.lower() != "content-encoding"]
     for coding in reversed(codings):
-        body = _by_arrow(body, coding, limit) if coding in _OF_ARROW else _inflated(body, coding, limit)
+        body = _by_arrow(body, coding, limit) if coding in _OF_ARROW else _inflated(body, limit)
     return body, rest
 
 
-def _inflated(body: bytes, coding: str, limit: int) -> bytes:
-    for window_bits in _WINDOWS[coding]:
+def _inflated(body: bytes, limit: int) -> bytes:
+    for window_bits in _WINDOWS:
         inflater = zlib.decompressobj(window_bits)
         try:
             text = inflater.decompress(body, limit + 1)
@@ -49,13 +47,16 @@ def _inflated(body: bytes, coding: str, limit: int) -> bytes:
             continue
         if len(text) > limit:
             raise _too_large(limit)
-        if inflater.eof:
+        if inflater.eof and not inflater.unused_data:
             return text
-    raise _broken(coding)
+    raise _broken("deflate")
 
 
 def _by_arrow(body: bytes, coding: str, limit: int) -> bytes:
-    """Return a body decompressed by the library that the store brings along; it grows no further than ``limit``."""
+    """Return a body decompressed by the library that the store brings along; it grows no further than ``limit``.
+
+    Several members or frames, one behind the other, are one body (RFC 1952, 2.2; RFC 8878, 3.1).
+    """
     import pyarrow  # noqa: PLC0415 - few clients send such a body
 
     try:
@@ -65,7 +66,7 @@ def _by_arrow(body: bytes, coding: str, limit: int) -> bytes:
         raise _broken(coding) from error
     if len(text) > limit:
         raise _too_large(limit)
-    if not text:
+    if not body:
         raise _broken(coding)
     return text
 

@@ -68,10 +68,19 @@ def test_row_82_compressed_bodies_are_read(wire: Wire, coding: str) -> None:
     assert wire.seen.header("content-encoding") is None
 
 
+@pytest.mark.parametrize("coding", ["gzip", "x-gzip", "zstd"])
+def test_row_82_every_member_is_read(wire: Wire, coding: str) -> None:
+    raw, pack = orjson.dumps(ask("Hello")), packers()[coding.removeprefix("x-")]
+    packed = pack(raw[:20]) + pack(b"") + pack(raw[20:])
+    assert wire.send(packed, content_encoding=coding).status == 200
+    assert without_memory(wire.seen.body) == raw
+    assert wire.send(packed[:-4], content_encoding=coding).status == 400
+
+
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "zstd", "br"])
 def test_row_82_broken_and_swollen_bodies_are_refused(plain: Wire, coding: str) -> None:
     packed = packers()[coding](orjson.dumps(ask("Hello")))
-    for broken in (b"not what it says", packed[:-6], b""):
+    for broken in (b"not what it says", packed[:-6], packed + b"more", b""):
         assert plain.send(broken, content_encoding=coding).status == 400
     limit = plain.server.settings.server.max_body_bytes
     swollen = packers()[coding](b'{"model":"' + b"a" * limit + b'"}')
