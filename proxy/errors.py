@@ -13,6 +13,7 @@ ProxyError
 │   ├── ContentDamaged
 │   └── NotHandedOut
 │       └── ReplyNotHandedOut
+├── MethodNotAllowed (405)
 ├── RequestTimeout (408)
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
@@ -120,6 +121,12 @@ class ReplyNotHandedOut(NotHandedOut):
     """The same of a reply that it continues."""
 
     code = "previous_response_not_found"
+
+
+class MethodNotAllowed(ProxyError):
+    """The path is there, but not for this method."""
+
+    status, type, code = 405, "invalid_request_error", "method_not_allowed"
 
 
 class RequestTimeout(ProxyError):

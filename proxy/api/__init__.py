@@ -39,7 +39,7 @@ from proxy.api.passthrough import Passthrough
 from proxy.dialects import chat, messages, responses
 from proxy.services import Services
 
-_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
 
 def wrap(app: FastAPI) -> None:

@@ -9,10 +9,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from proxy.api.asgi import REQUEST_ID, TooMuch, id_headers, wire_of
 from proxy.api.passage import note_refusal
-from proxy.errors import BodyTooLarge, InvalidRequest, NotFound, ProxyError
+from proxy.errors import BodyTooLarge, InvalidRequest, MethodNotAllowed, NotFound, ProxyError
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def install(app: FastAPI) -> None:
@@ -63,5 +66,16 @@ async def _other(request: Request, error: Exception) -> Response:
         return await _ours(request, BodyTooLarge(error.detail))
     if error.status_code == 404:
         return await _ours(request, NotFound(f"There is no {request.method} {request.url.path[:120]} here."))
+    if error.status_code == 405:
+        allowed = _allowed(request)
+        mend = f"{request.method} is not for {request.url.path[:120]}. Use {' or '.join(allowed)} there."
+        return await _ours(request, MethodNotAllowed(mend, headers={"allow": ", ".join(allowed)}))
     shaped = {"message": str(error.detail), "type": "invalid_request_error", "param": None, "code": None}
     return JSONResponse({"error": shaped}, status_code=error.status_code, headers=error.headers)
+
+
+def _allowed(request: Request) -> list[str]:
+    """Return the methods of a path, whichever routes have it; a HEAD is answered like a GET."""
+    asked = [{**request.scope, "method": method} for method in _METHODS]
+    found = [one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in request.app.routes)]
+    return ["HEAD", *found] if "GET" in found else found

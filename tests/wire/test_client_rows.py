@@ -187,6 +187,32 @@ def test_row_92_head_answers_like_get_without_body(plain: Wire, path: str) -> No
     assert (answer.status, answer.body) == (200, b"")
 
 
+@pytest.mark.parametrize("path", [*WIRES, "/v1/models", "/v1/embeddings", "/v1/files"])
+def test_row_92_options_are_the_providers(plain: Wire, path: str) -> None:
+    theirs = (("Allow", "POST, OPTIONS"), ("Content-Length", "0"))
+    plain.provider.then(Reply([], 204, headers=theirs))
+    answer = plain.send(b"", path, "OPTIONS")
+    assert (answer.status, answer.header("allow")) == (204, "POST, OPTIONS")
+    assert (plain.seen.method, plain.seen.path) == ("OPTIONS", path)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/healthz", "HEAD, GET"),
+        ("POST", "/", "HEAD, GET"),
+        ("OPTIONS", "/mcp", "HEAD, GET, POST, DELETE"),
+        ("TRACE", "/v1/models", "HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS"),
+    ],
+)
+def test_row_92_other_methods_are_a_405_with_the_mend(plain: Wire, method: str, path: str, allowed: str) -> None:
+    answer = plain.send(b"", path, method)
+    error = orjson.loads(answer.body)["error"]
+    assert (answer.status, error["code"], error["type"]) == (405, "method_not_allowed", "invalid_request_error")
+    assert f"Use {allowed.replace(', ', ' or ')} there." in error["message"]
+    assert answer.header("allow") == allowed
+
+
 @pytest.mark.parametrize("path", ["/v1/v1/chat/completions", "/chat/completions", "/v1//chat/completions/"])
 def test_row_94_every_spelling_of_the_url_works(plain: Wire, path: str) -> None:
     assert plain.send(ask(), path).status == 200
