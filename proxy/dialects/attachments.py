@@ -129,7 +129,7 @@ def _parts_of(index: int, message: Mapping[str, Any]) -> list[_Found]:
         index: Of the message in its list.
         message: As parsed, of any wire.
     """
-    role, is_output = message.get("role"), message.get("type") in _OUTPUTS
+    role, is_output = string(message.get("role")), string(message.get("type")) in _OUTPUTS
     if role not in _ROLES and not is_output:
         return []
     listed = next((found for name in _LISTS if isinstance(found := message.get(name), list)), [])

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from proxy.dialects import splice
+from proxy.dialects.body import string
 from proxy.dialects.splice import Edit
 
 BETA_HEADER, BETA = "anthropic-beta", "thinking-binding-controls-2026-08-01"
@@ -85,7 +86,7 @@ def has_choice(body: Mapping[str, Any]) -> bool:
 def asks_to_think(body: Mapping[str, Any]) -> bool:
     """Return whether the request has a ``thinking`` that can say so."""
     thinking = body.get("thinking")
-    return isinstance(thinking, Mapping) and thinking.get("type") in _ASKS
+    return isinstance(thinking, Mapping) and string(thinking.get("type")) in _ASKS
 
 
 def dropping(raw: bytes) -> bytes:

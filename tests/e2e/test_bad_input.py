@@ -92,6 +92,20 @@ def test_wrong_types_are_the_providers_to_judge(server: Running, upstream: FakeP
     wait_learned(server, KEY)
 
 
+@pytest.mark.parametrize("odd", [["user"], {"a": 1}, None, 7])
+@pytest.mark.parametrize(
+    ("path", "key"), [(CHAT, "messages"), ("/v1/responses", "input"), ("/v1/messages", "messages")]
+)
+def test_odd_role_or_type_leaves_memory_at_work(
+    server: Running, upstream: FakeProvider, path: str, key: str, odd: Any
+) -> None:
+    upstream.script(answer_anything)
+    turns = [{"role": odd, "content": [{"type": odd, "text": "x"}]}, {"type": odd, "role": "user", "content": "Hello"}]
+    body = {"model": "m", "max_tokens": 9, "thinking": {"type": odd}, key: turns}
+    answer, _ = call(server, "POST", path, body, key=new_key())
+    assert (answer.status, answer.header("x-memory")) == (200, "none; n=0; tokens=0")
+
+
 @pytest.mark.parametrize(
     "packed", [gzip.compress(b"{", mtime=0), gzip.compress(b"[]", mtime=0), b"\x1f\x8b", b"x", b""]
 )
