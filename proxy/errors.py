@@ -2,6 +2,7 @@
 
 ProxyError
 ├── InvalidRequest (400)
+│   ├── InvalidJson
 │   ├── MissingModel
 │   ├── PreviousReplyNotFound
 │   ├── InvalidHeader
@@ -34,6 +35,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+MAX_JSON_LEVELS = 900  # that every parser takes: orjson 1,024, the standard library what its 1,000 frames leave
+
 
 class ProxyError(Exception):
     """An error of ours; ``str(error)`` says what is wrong and how to mend it."""
@@ -57,6 +60,16 @@ class InvalidRequest(ProxyError):
     """The request is malformed in a way that is ours to judge."""
 
     status, type, code = 400, "invalid_request_error", "invalid_request"
+
+
+class InvalidJson(InvalidRequest):
+    """The body is no JSON, or nested deeper than a parser takes."""
+
+    def __init__(self, error: BaseException) -> None:
+        said = f"The body is not valid JSON: {error}."
+        if isinstance(error, RecursionError):
+            said = f"The body is nested too deeply: JSON is read up to {MAX_JSON_LEVELS} levels. Send it flatter."
+        super().__init__(said)
 
 
 class MissingModel(InvalidRequest):

@@ -13,7 +13,7 @@ from starlette.routing import Match
 
 from proxy.api.asgi import REQUEST_ID, TooMuch, id_headers, wire_of
 from proxy.api.passage import note_refusal
-from proxy.errors import BodyTooLarge, InvalidRequest, MethodNotAllowed, NotFound, ProxyError
+from proxy.errors import BodyTooLarge, InvalidJson, InvalidRequest, MethodNotAllowed, NotFound, ProxyError
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
@@ -64,6 +64,8 @@ async def _other(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if isinstance(error, TooMuch):
         return await _ours(request, BodyTooLarge(error.detail))
+    if error.status_code == 400 and error.__cause__ is not None:  # FastAPI could not parse the body
+        return await _ours(request, InvalidJson(error.__cause__))
     if error.status_code == 404:
         return await _ours(request, NotFound(f"There is no {request.method} {request.url.path[:120]} here."))
     if error.status_code == 405:

@@ -11,7 +11,7 @@ import orjson
 
 from proxy.dialects import splice
 from proxy.dialects.splice import Edit, Span
-from proxy.errors import InvalidRequest, MissingModel
+from proxy.errors import InvalidJson, InvalidRequest, MissingModel
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def _parse_leniently(body: bytes) -> Any:
     try:
         return _without_surrogates(json.loads(body.decode(), parse_int=_integer, parse_constant=_refuse))
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"The body is not valid JSON: {error}.") from error
+        raise InvalidJson(error) from error
 
 
 def _integer(digits: str) -> int | float:

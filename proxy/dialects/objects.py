@@ -14,7 +14,7 @@ from importlib import resources
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from proxy.errors import InvalidRequest
+from proxy.errors import InvalidJson
 
 _DATA: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(
     resources.files("proxy.dialects").joinpath("objects.toml").read_text("utf-8")
@@ -75,14 +75,14 @@ def in_body(body: bytes) -> list[Reference]:
     """Return what a JSON body names, at any depth, in its order.
 
     Raises:
-        InvalidRequest: If it is no JSON.
+        InvalidJson: If it is none.
     """
     if not body.strip() or (b"\x00" not in body[:4] and _HINT.search(body) is None):
         return []
     try:
         parsed = json.loads(body, object_pairs_hook=_Object, parse_int=str)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"The body is not valid JSON: {error}.") from error
+        raise InvalidJson(error) from error
     return list(dict.fromkeys(_walk(parsed)))
 
 

@@ -19,6 +19,7 @@ import structlog
 from proxy.clock import Clock
 from proxy.errors import (
     CallRefused,
+    InvalidJson,
     InvalidRequest,
     NotFound,
     ProxyError,
@@ -267,7 +268,7 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"The body is not valid JSON: {error}.") from error
+        raise InvalidJson(error) from error
     if not isinstance(body, dict):
         raise InvalidRequest("The body must be a JSON object.")
     return body

@@ -35,6 +35,17 @@ def test_malformed_bodies_are_400(server: Running, body: bytes, path: str) -> No
     assert_refused(answer, parsed, 400)
 
 
+@pytest.mark.parametrize("path", [CHAT, "/v1/responses", "/v1/messages", "/v1/memories"])
+@pytest.mark.parametrize("nested", [b"[" * 1100 + b"]" * 1100, b'{"a":' * 1100 + b"1" + b"}" * 1100])
+def test_too_deep_body_is_refused_with_the_limit(server: Running, path: str, nested: bytes) -> None:
+    answer, parsed = call(server, "POST", path, b'{"model":"m","text":"I like tea","x":' + nested + b"}")
+    assert (answer.status, parsed["error"]["type"]) == (400, "invalid_request_error")
+    assert "up to 900 levels" in parsed["error"]["message"]
+    deep = b"[" * 899 + b"]" * 899
+    answer, parsed = call(server, "POST", path, b'{"model":"m","text":"I like tea","x":' + deep + b"}")
+    assert "levels" not in str(parsed)
+
+
 @pytest.mark.parametrize("depth", [10, 200, 260, 900, 990, 1010, 1030])
 @pytest.mark.parametrize("kind", ["list", "object", "content", "part", "image", "metadata", "tools"])
 def test_deep_bodies_pass_or_are_400(server: Running, upstream: FakeProvider, depth: int, kind: str) -> None:
