@@ -36,6 +36,7 @@ from proxy.upstream.model_map import Prices
 
 _MAX_CONSIDERED = 30
 _MAX_WAIT_S = 2.0
+_MAX_WAIT_AFTER_FAILURE_S = 0.25  # SQLite tries a locked file every 0.1 s
 _MAX_OF_NAME = 60  # characters
 _OF_MEMORIES = frozenset({"fact", "summary", "task"})  # what else is injected has no uses to be counted
 
@@ -43,7 +44,8 @@ _OF_MEMORIES = frozenset({"fact", "summary", "task"})  # what else is injected h
 async def remember(exchange: Exchange, services: Services, finish: Finish, status: int) -> None:
     """Write the turn, its place in the conversation, what was injected and the receipt, in one transaction.
 
-    A database that is locked does not hold up the reply for long; what was handed to it may still be written later.
+    A database that is locked does not hold up the reply for long, and the replies after it hardly at all, until a turn
+    is written again; what was handed to it may still be written later.
     """
     if exchange.scope is None or exchange.mode == "off":
         return
@@ -56,7 +58,8 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             services.last_used[exchange.scope] = services.clock.monotonic()
         exchange.relayed.costs, exchange.relayed.usd = _costs_of(exchange, services), _price_of(exchange, services)
         record = await beside_loop(exchange.body, _record, exchange, services, finish, status)
-        async with asyncio.timeout(_MAX_WAIT_S):
+        has_failed = services.database.failed_write is not None
+        async with asyncio.timeout(_MAX_WAIT_AFTER_FAILURE_S if has_failed else _MAX_WAIT_S):
             is_new, _ = await asyncio.gather(
                 services.journal.record(exchange.scope, record),
                 _note_names(exchange, services),  # in the same commit

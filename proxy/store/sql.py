@@ -184,6 +184,7 @@ class Database:
             outcomes = [(None, _unavailable(error)) for _ in batch]
         for (_, future), (result, failure) in zip(batch, outcomes, strict=True):
             if future.done():  # its caller was cancelled
+                self.failed_write = self.failed_write if failure else None
                 continue
             if failure is None:
                 future.set_result(result)

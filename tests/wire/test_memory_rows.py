@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Reply
 from tests.running import Running
 from tests.wire.conftest import FACT, KEY, QUESTION, Wire, ask, without_memory
+from tests.wire.rawhttp import Answer
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 
@@ -136,6 +138,26 @@ def test_row_71_journal_is_locked(fragile: Wire, stream: bool) -> None:
     with fragile.api as api:
         while not api.get("/sessions").json()["data"]:
             assert time.monotonic() < deadline
+
+
+def test_row_71_locked_journal_holds_up_one_reply(fragile: Wire) -> None:
+    """The replies after it are told at once; once the lock is gone every turn is durable before its reply ends."""
+    with closing(sqlite3.connect(fragile.server.settings.server.data_dir / "throughline.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answers = [fragile.send(ask(f"I live in house number {number}")) for number in range(3)]
+        other.rollback()
+    assert all((answer.header("x-memory") or "").endswith("reason=journal") for answer in answers)
+    waits_ms = [journal_ms(answer) for answer in answers]
+    assert waits_ms[0] > 1500 > max(waits_ms[1:])
+    deadline = time.monotonic() + 60
+    while "journal" in (fragile.send(ask("I live in Lisbon")).header("x-memory") or ""):
+        assert time.monotonic() < deadline
+    assert fragile.server.services.database.failed_write is None
+
+
+def journal_ms(answer: Answer) -> float:
+    told = re.search(r"journal;dur=([\d.]+)", answer.header("server-timing") or "")
+    return float(told[1]) if told else 0.0
 
 
 def test_row_71_chat_works_before_memory_is_ready(tmp_path: Path, provider: FakeProvider) -> None:
