@@ -16,7 +16,7 @@ from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
 from proxy.api.writing import Moment
 from proxy.clock import parse_time
 from proxy.errors import InvalidRequest, NotFound
-from proxy.memory.lifecycle.lookup import Wanted, chosen, find, place
+from proxy.memory.lifecycle.lookup import MAX_FOUND, Wanted, chosen, find, place
 from proxy.memory.plan.changes import is_ending
 from proxy.process.threads import in_thread
 from proxy.services import Services
@@ -75,7 +75,9 @@ async def list_memories(
     rows = chosen(seen, steps, wanted, services.clock.now())
     if query:
         within = {scope.at(row.agent) for row in rows} if project else {scope}
-        found = [await _search(services, one, query, limit=200, sources=_MEMORIES, as_of=moment) for one in within]
+        found = [
+            await _search(services, one, query, limit=MAX_FOUND, sources=_MEMORIES, as_of=moment) for one in within
+        ]
         ranked = sorted((hit for hits in found for hit in hits), key=lambda hit: -hit.score)
         order = {hit.id: at for at, hit in reversed(list(enumerate(ranked)))}
         rows = sorted((row for row in rows if row.id in order), key=lambda row: order[row.id])
@@ -116,8 +118,8 @@ def _no_such_place(after: str) -> NotFound:
 @router.post("/search")
 async def search_memories(scope: Caller, services: Parts, body: SearchBody) -> dict[str, Any]:
     """Return what fits a query, ranked, whether or not it would be injected."""
-    hits = await _search(services, scope, body.query, limit=body.limit, sources=body.sources, as_of=body.as_of)
-    return listing([hit_shape(hit) for hit in hits])
+    hits = await _search(services, scope, body.query, limit=body.limit + 1, sources=body.sources, as_of=body.as_of)
+    return listing([hit_shape(hit) for hit in hits[: body.limit]], has_more=len(hits) > body.limit)
 
 
 async def shown(services: Services, scope: Scope, rows: Sequence[Memory]) -> list[dict[str, Any]]:

@@ -42,6 +42,20 @@ def test_paging_goes_on_behind_a_removed_memory(alice: Speaker) -> None:
     assert [memory["id"] for memory in rest["data"]] == made[3::-1]
 
 
+def test_a_search_gives_as_many_memories_as_asked(alice: Speaker) -> None:
+    rooms = ("kitchen", "cellar", "attic", "garage", "garden", "hall", "bathroom", "balcony")
+    things = ("lamp", "shelf", "rug", "clock", "vase")
+    made = {create(alice, f"The item for the {room} is a {thing}")["id"] for room in rooms for thing in things}
+    body = {"query": "item", "sources": ["fact"]}
+    found = posted(alice, "/memories/search", {**body, "limit": 200})
+    assert ({hit["id"] for hit in found["data"]}, found["has_more"]) == (made, False)
+    first = posted(alice, "/memories/search", {**body, "limit": 30})
+    assert (len(first["data"]), first["has_more"]) == (30, True)
+    walked = alice.get("/memories", query="item", limit=25)
+    rest = alice.get("/memories", query="item", limit=25, after=walked["last_id"])
+    assert {row["id"] for row in [*walked["data"], *rest["data"]]} == made
+
+
 def test_as_of_tells_words_and_status_of_then(alice: Speaker) -> None:
     made = create(alice, "I live in Oslo")
     at = f"/memories/{made['id']}"

@@ -47,7 +47,7 @@ from proxy.text.segment import is_question, sentences
 from proxy.text.words import flat
 from proxy.types import Hit, Scope, Source
 
-_MAX_FACTS = 30
+_MAX_FACTS = 30  # that a request may be given
 _MAX_LEADS = 12
 _BRIEF = 60  # characters of a question that tells nothing beside it
 _SPARE = 10  # turns that may turn out to repeat others
@@ -83,9 +83,12 @@ class RecallSource(Protocol):
 
 
 class FactSource:
-    """Memories: facts, preferences, events, procedures, summaries and open tasks."""
+    """Memories: facts, preferences, events, procedures, summaries and open tasks; at most ``most`` of them."""
 
     gives: frozenset[Source] = frozenset({"fact", "task", "summary"})
+
+    def __init__(self, most: int = _MAX_FACTS) -> None:
+        self._most = most
 
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
         """Return the memories that are valid, visible and fit ``query``."""
@@ -108,7 +111,7 @@ class FactSource:
         scores = fuse([(lexical, tuning.WORDS_WEIGHT), (dense, tuning.COSINE_WEIGHT)], mask)
         scores = _none_lost(scores, mask, query)
         scores = np.where(shelf.sums_up, np.float32(tuning.SUMMARY_FACTOR) * scores, scores)
-        lines = best(scores * in_time(shelf, query), min(limit, _MAX_FACTS))
+        lines = best(scores * in_time(shelf, query), min(limit, self._most))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
         hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
