@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -34,6 +34,8 @@ router = Router(prefix="/v1/memories", route_class=PatientRoute)
 _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
 _Project = Annotated[_Name, Field(min_length=1)]
 _Value = Annotated[str, Field(max_length=2000), AfterValidator(redact)]
+_COLUMNS = {"object_value": "object"}
+_NO_FIELDS = frozenset({"text", "project", "metadata"})  # of a memory that is known
 
 
 class _Body(BaseModel):
@@ -69,11 +71,24 @@ class MemoryPatch(_Body):
 
 @router.post("")
 async def create_memory(scope: Writer, services: Parts, body: NewMemory) -> dict[str, Any]:
-    """Store a memory as the caller states it; said again, it is the same memory."""
+    """Store a memory as the caller states it; said again, it is the same one, changed by the fields sent."""
+    return await keep_memory(services, scope, body, body.model_dump(exclude_unset=True))
+
+
+async def keep_memory(services: Services, scope: Scope, body: NewMemory, again: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a memory, or change the active one of the same text.
+
+    Args:
+        services: Where it is kept.
+        scope: Whose it is.
+        body: The memory, if it is new.
+        again: The fields of ``body`` that change a known one.
+    """
     now = services.clock.now()
     scope = await _placed(scope, services, body)
     state = partial(stated, scope, body.text, now, kind=body.kind, id_=f"mem_{secrets.token_hex(12)}")
     memory = await in_thread("cpu", state)
+    metadata = await in_thread("cpu", metadata_of, body.metadata)
     memory = replace(
         memory,
         subject=memory.subject if body.subject is None else body.subject,
@@ -83,19 +98,22 @@ async def create_memory(scope: Writer, services: Parts, body: NewMemory) -> dict
         priority=body.priority,
         confidence=body.confidence,
         expires_at=body.expires_at,
-        metadata={**memory.metadata, **await in_thread("cpu", metadata_of, body.metadata)},
+        metadata={**memory.metadata, **metadata},
     )
+    told = {name: metadata[name] for name in again.get("metadata", ())}
+    fields = {_COLUMNS.get(name, name): value for name, value in again.items() if name not in _NO_FIELDS}
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
-        same = [row for row in rows if row.status == "active" and row.text == memory.text and row.agent == scope.agent]
-        return [] if same else [Change("add", memory, None, "", "request")]
+        same = next((row for row in rows if _is_same(row, memory)), None)
+        if same is None:
+            return [Change("add", memory, None, "", "request")]
+        edited = _edited(same, now, **fields, metadata={**same.metadata, **told})
+        return [] if replace(edited.memory, updated_at=same.updated_at) == same else [edited]
 
     changes = await write(services, scope, plan)
-    if changes:
-        return memory_shape(changes[0].memory, await services.projects.names(scope))
-    rows = [row for row in await services.store.memories(scope) if row.agent == scope.agent]
-    same = next(row for row in rows if row.status == "active" and row.text == memory.text)
-    return memory_shape(same, await services.projects.names(scope))
+    if not changes:
+        same = next(row for row in await services.store.memories(scope) if _is_same(row, memory))
+    return memory_shape(changes[0].memory if changes else same, await services.projects.names(scope))
 
 
 @router.get("/{memory_id}")
@@ -114,22 +132,12 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
     row = await _one(services, scope, memory_id)
     scope = scope.at(row.agent)
     past = await past_of(services.index, scope, Request(ids=(memory_id,)), [row])
+    fields = {_COLUMNS.get(name, name): value for name, value in body.model_dump(exclude_unset=True).items()}
 
     def change(row: Memory) -> list[Change]:
-        edited = edit_memory(
-            row,
-            now,
-            text=body.text,
-            kind=body.kind,
-            object=body.object_value,
-            pinned=body.pinned,
-            priority=body.priority,
-            expires_at=body.expires_at,
-        )
+        edited = _edited(row, now, **fields)
         if body.text is not None:
             edited = replace(edited, memory=marked(edited.memory))
-        if "expires_at" in body.model_fields_set and body.expires_at is None:
-            edited = replace(edited, memory=replace(edited.memory, expires_at=None))
         return [edited, *_former(row, edited.memory, scope, past, now)]
 
     (changed,) = await shown(services, scope, [await _change(services, scope, memory_id, change)])
@@ -226,6 +234,17 @@ def metadata_of(given: dict[str, Any]) -> dict[str, Any]:
         return {name: redact_values(value, name) for name, value in given.items()}
     except ValueError as error:
         raise InvalidRequest(f"metadata cannot be kept: {error}.", param="metadata") from error
+
+
+def _is_same(row: Memory, memory: Memory) -> bool:
+    return row.status == "active" and row.text == memory.text and row.agent == memory.agent
+
+
+def _edited(row: Memory, now: datetime, **given: Any) -> Change:
+    """Return the change by the fields given; None takes ``expires_at`` away and leaves every other as it is."""
+    edited = edit_memory(row, now, **given)
+    is_endless = given.get("expires_at", now) is None
+    return replace(edited, memory=replace(edited.memory, expires_at=None)) if is_endless else edited
 
 
 def _former(row: Memory, edited: Memory, scope: Scope, past: Past, now: datetime) -> list[Change]:

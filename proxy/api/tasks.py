@@ -113,7 +113,7 @@ async def list_tasks(
 
 @router.post("")
 async def create_task(scope: Writer, services: Parts, body: NewTask) -> dict[str, Any]:
-    """Keep a task; an open one of the same title is the same task."""
+    """Keep a task; an open one of the same title is the same one, changed by the fields sent."""
     now = services.clock.now()
     within = in_project(scope, body.project or "", services)
     if scope.project and within.project != scope.project:
@@ -127,11 +127,18 @@ async def create_task(scope: Writer, services: Parts, body: NewTask) -> dict[str
     if task.status in OVER:
         memory = replace(memory, status="closed", valid_to=now)
 
-    def plan(rows: list[Memory]) -> Sequence[Change]:
-        return [] if _same(rows, memory) else [Change("add", memory, None, "", "request")]
+    again = _values(body.model_dump(exclude_unset=True, exclude={"title", "project"}))
 
-    await write(services, within, plan)
-    row = await services.store.memory(within, memory.id) or _same(await services.store.memories(within), memory)
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        row = _same(rows, memory)
+        known = task_of(row) if row else None
+        if row is None or known is None:
+            return [Change("add", memory, None, "", "request")]
+        wanted = replace(known, **again)
+        return [] if wanted == known else [changed(row, wanted, now)]
+
+    changes = await write(services, within, plan)
+    row = changes[0].memory if changes else _same(await services.store.memories(within), memory)
     return _shape(row or memory, await services.projects.names(scope))
 
 
@@ -147,9 +154,7 @@ async def patch_task(task_id: str, scope: Caller, services: Parts, body: TaskPat
     if not body.model_fields_set:
         raise InvalidRequest("The body changes nothing. Send `title`, `due`, `priority`, `status` or `agent`.")
     now = services.clock.now()
-    given = body.model_dump(exclude_unset=True)
-    empty: dict[str, Any] = {"due": "", "description": "", "agent": "", "priority": PRIORITY, "status": "open"}
-    values: dict[str, Any] = {name: empty.get(name) if value is None else value for name, value in given.items()}
+    values = _values(body.model_dump(exclude_unset=True))
     if values.get("title", "") is None:
         raise InvalidRequest("A task has a title.", param="title")
 
@@ -170,6 +175,12 @@ async def delete_task(task_id: str, scope: Caller, services: Parts) -> dict[str,
     past = await past_of(services.index, within, request, [row])
     await write(services, scope, lambda rows: forget_changes(within, request, replace(past, memories=rows), now))
     return {"id": task_id, "object": "task.deleted", "deleted": True}
+
+
+def _values(given: dict[str, Any]) -> dict[str, Any]:
+    """Return fields of a task; one that is None is as where nothing is said."""
+    empty: dict[str, Any] = {"due": "", "description": "", "agent": "", "priority": PRIORITY, "status": "open"}
+    return {name: empty.get(name) if value is None else value for name, value in given.items()}
 
 
 def _same(rows: Sequence[Memory], memory: Memory) -> Memory | None:

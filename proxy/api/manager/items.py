@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts, PatientRoute, Router
-from proxy.api.memories import NewMemory, create_memory, metadata_of
+from proxy.api.memories import NewMemory, keep_memory, metadata_of
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.conversations.chain import named_session
 from proxy.memory.library.digest import digest
@@ -79,9 +79,12 @@ async def add_item(scope: Caller, services: Parts, body: NewItem) -> dict[str, A
     content = await in_thread("cpu", redact, body.content)
     tokens = await in_thread("cpu", measure_long, content)
     if not is_large(content):
+        given = body.model_dump(include={"priority", "content_type", "metadata"}, exclude_unset=True)
         about = {**body.metadata, CONTENT_TYPE: body.content_type}
         new = NewMemory(text=content, priority=body.priority, metadata=about)
-        made = await create_memory(scope, services, new)
+        if given.pop(CONTENT_TYPE, None):
+            given["metadata"] = about
+        made = await keep_memory(services, scope, new, given)
         return {"item_id": made["id"], "tokens": tokens, "compressed": False}
     document = await keep_document(services, scope, body, content)
     answer: dict[str, Any] = {"item_id": document.id, "tokens": tokens, "compressed": tokens > MAX_FULL}
@@ -170,7 +173,8 @@ async def keep_document(services: Services, scope: Scope, body: NewItem, content
         services.arrived.set()
     else:
         about: dict[str, Any] = {"content_type": body.content_type, "priority": body.priority, "metadata": metadata}
-        await services.media.change(scope, item.id, lambda known: replace(known, **about))
+        given = {name: value for name, value in about.items() if name in body.model_fields_set}
+        await services.media.change(scope, item.id, lambda known: replace(known, **given))
     return await _read(services, scope, item)
 
 

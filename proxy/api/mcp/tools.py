@@ -59,7 +59,7 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
         text: str, context: Context, pinned: bool = False, expires_at: str | None = None, project: str | None = None
     ) -> dict[str, Any]:
         """Keep one statement in the user's own words; said again, it is the same memory."""
-        body = _given(text=text, pinned=pinned, expires_at=expires_at)
+        body = _given(text=text, pinned=pinned or None, expires_at=expires_at)  # said again, it stays pinned
         return await _told(ask, context, "POST", "/v1/memories", body, project)
 
     @server.tool(title="Forget", annotations=_END)

@@ -82,6 +82,12 @@ async def test_what_is_remembered_is_used_in_a_chat(alice: Speaker) -> None:
     assert made["object"] == "memory"
 
 
+async def test_pinned_memory_stays_pinned_when_remembered_again(alice: Speaker) -> None:
+    async with client_of(alice) as client:
+        await ask(client, "remember", text="I play the bassoon.", pinned=True)
+        assert (await ask(client, "remember", text="I play the bassoon."))["pinned"] is True
+
+
 async def test_forgetting_is_shown_first_done_then_and_undone(alice: Speaker) -> None:
     alice.tell(FACT)
     async with client_of(alice) as client:

@@ -1,0 +1,43 @@
+"""A memory, an item, a task or an answer sent again: what is given is applied or refused, the rest stays."""
+
+from __future__ import annotations
+
+from tests.api.test_manager import manage
+from tests.api.test_memories import create, history
+from tests.api.test_tasks import make, tasks
+from tests.talking import Speaker
+
+TEXT = "I play the bassoon"
+
+
+def test_repeated_memory_takes_the_fields_given(alice: Speaker) -> None:
+    made = create(alice, TEXT, priority=3, metadata={"from": "a form"})
+    end = "2030-01-01T00:00:00Z"
+    given = {"pinned": True, "kind": "preference", "expires_at": end, "metadata": {"team": "winds"}}
+    again = create(alice, TEXT, **given)
+    wanted = {**given, "priority": 3, "metadata": {"from": "a form", "team": "winds"}}
+    assert {name: again[name] for name in wanted} == wanted
+    assert alice.memories() == [again]
+    assert again["id"] == made["id"]
+    assert create(alice, TEXT, **given) == create(alice, TEXT) == again
+    assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit"]
+    assert create(alice, TEXT, expires_at=None)["expires_at"] is None
+
+
+def test_repeated_item_takes_the_fields_given(alice: Speaker) -> None:
+    for content in ("Lunch is at noon", "\n".join(f"Shift {number} starts at the gate." for number in range(200))):
+        first = {"content_type": "note", "priority": 8, "metadata": {"team": "ui"}}
+        item = manage(alice, "items/add", content=content, **first)["item_id"]
+        assert manage(alice, "items/add", content=content, priority=2)["item_id"] == item
+        kept = manage(alice, "items/retrieve", item_id=item)
+        assert (kept["content_type"], kept["priority"], kept["metadata"]["team"]) == ("note", 2, "ui")
+
+
+def test_repeated_task_takes_the_fields_given(alice: Speaker) -> None:
+    made = make(alice, title="mend the roof", due="2030-02-01", description="the north side")
+    assert make(alice, title="mend the roof", due="2030-03-01", priority=9)["id"] == made["id"]
+    (task,) = tasks(alice)
+    assert (task["due"], task["priority"], task["description"]) == ("2030-03-01", 9, "the north side")
+    again = manage(alice, "tasks/create", title="mend the roof", due=None)
+    assert (again["task_id"], again["due"], again["priority"]) == (made["id"], None, 9)
+    assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit", "edit"]
