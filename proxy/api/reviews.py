@@ -92,14 +92,31 @@ async def decide(review_id: str, scope: Caller, services: Parts, body: DecisionB
         raise InvalidRequest("`text` goes with `decision` `edit`, and only there.", param="text")
     if state_of(review) == "open":
         await _write(services, scope, review, body, rows)
-    elif state_of(review) != _DONE[body.decision]:
+    else:
+        _refuse_other(review, body)
+    rows = await _rows(services, scope)
+    return await _shape(services, scope, _one(reviews_in(rows), review_id), rows)
+
+
+def _refuse_other(review: Memory, body: DecisionBody) -> None:
+    """Refuse to decide a decided review otherwise.
+
+    Raises:
+        InvalidRequest: If the decision or the answer is another one.
+    """
+    state, question = state_of(review), question_of(review)
+    if question is not None and question.answer not in (None, body.text or question.answer):
         raise InvalidRequest(
-            f"This review is {state_of(review)} already. Take it back by `POST /v1/memories/undo` with its id as "
+            f"This question is answered already: {question.answer[:80]!r}. Ask it again by "
+            "`POST /memory-manager/human/request`, and answer that one.",
+            param="text",
+        )
+    if state != _DONE[body.decision]:
+        raise InvalidRequest(
+            f"This review is {state} already. Take it back by `POST /v1/memories/undo` with its id as "
             "`batch`, or change the memory itself.",
             param="decision",
         )
-    rows = await _rows(services, scope)
-    return await _shape(services, scope, _one(reviews_in(rows), review_id), rows)
 
 
 async def _write(services: Services, scope: Scope, review: Memory, body: DecisionBody, rows: Sequence[Memory]) -> None:

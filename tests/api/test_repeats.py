@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from tests.api.test_manager import manage
-from tests.api.test_memories import create, history
+from tests.api.test_memories import create, history, refused
 from tests.api.test_tasks import make, tasks
 from tests.talking import Speaker
 
@@ -41,3 +45,17 @@ def test_repeated_task_takes_the_fields_given(alice: Speaker) -> None:
     again = manage(alice, "tasks/create", title="mend the roof", due=None)
     assert (again["task_id"], again["due"], again["priority"]) == (made["id"], None, 9)
     assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit", "edit"]
+
+
+@pytest.mark.parametrize("by", ["edit", "approve"])
+def test_answered_question_takes_no_other_answer(alice: Speaker, by: str) -> None:
+    asked = manage(alice, "human/request", question="Which region?")["request_id"]
+    body: dict[str, Any] = {"decision": "edit", "text": "eu"} if by == "edit" else {"decision": "approve"}
+    for _ in range(2):
+        told = alice.http.post(f"/reviews/{asked}", json=body)
+        assert told.status_code == 200
+    answered = f"{alice.server.origin}/memory-manager/human/answer"
+    error = refused(alice.http.post(answered, json={"request_id": asked, "answer": "us"}), 400, "invalid_request")
+    assert told.json()["answer"] in error["message"]
+    assert "human/request" in error["message"]
+    assert alice.get(f"/reviews/{asked}") == told.json()
