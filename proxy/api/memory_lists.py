@@ -63,9 +63,9 @@ async def list_memories(
     an agent of this name or id told. ``since`` and ``until`` are times from which they hold.
     """
     asked = _asked(scope, services, project)
-    moment = _moment(as_of, "as_of") if as_of else None
+    moment = moment_of(as_of, "as_of") if as_of else None
     known = "closed" if status in ("superseded", "retracted") else status
-    first, last_day = (_moment(text, name) if text else None for text, name in ((since, "since"), (until, "until")))
+    first, last_day = (moment_of(text, name) if text else None for text, name in ((since, "since"), (until, "until")))
     agents = (agent, agent_id(services.hasher, scope.user, agent)) if agent else ()
     wanted = Wanted(kind or "", known, agents, source, moment, first, last_day)
     if not query and moment is None:
@@ -151,7 +151,12 @@ async def _search(
     )
 
 
-def _moment(text: str, name: str) -> datetime:
+def moment_of(text: str, name: str) -> datetime:
+    """Return the time that a parameter names.
+
+    Raises:
+        InvalidRequest: If it names none.
+    """
     try:
         return parse_time(text)
     except ValueError as error:

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts, Router, Writer
+from proxy.api.memory_lists import moment_of
 from proxy.api.shapes import behind, listing
 from proxy.api.writing import worded, write
 from proxy.clock import iso, parse_time
@@ -100,13 +101,14 @@ async def list_tasks(
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of tasks: the highest priority first, then what is due first; without ``status`` the open ones."""
+    end = moment_of(due_before, "due_before") if due_before else None
     within = in_project(scope, project, services) if project not in ("", "*") else scope
     may = scope.owns if project else scope.sees
     rows = [row for row in await services.store.marked(scope, [TASK_MARK]) if may(row.agent)]
     if project not in ("", "*"):
         rows = [row for row in rows if parts(row.agent)[1] == within.project]
     found = behind(tasks_in(rows), after, "task", id_of=lambda pair: pair[0].id)
-    found = [(row, task) for row, task in found if _is_wanted(task, status, agent, due_before)]
+    found = [(row, task) for row, task in found if _is_wanted(task, status, agent, end)]
     names = await services.projects.names(scope)
     return listing([_shape(row, names) for row, _ in found[:limit]], has_more=len(found) > limit)
 
@@ -192,9 +194,9 @@ def _same(rows: Sequence[Memory], memory: Memory) -> Memory | None:
     return None
 
 
-def _is_wanted(task: Task, status: str, agent: str, due_before: str) -> bool:
+def _is_wanted(task: Task, status: str, agent: str, end: datetime | None) -> bool:
     is_status = status == "all" or (task.status == status if status else task.status not in OVER)
-    is_due = not due_before or bool(task.due and task.due < due_before)
+    is_due = end is None or bool(task.due and parse_time(task.due) < end)
     return is_status and is_due and agent in ("", task.agent)
 
 

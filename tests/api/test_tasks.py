@@ -101,6 +101,17 @@ def test_two_that_may_be_meant_stay_open(alice: Speaker) -> None:
     assert {task["status"] for task in tasks(alice, status="all")} == {"open"}
 
 
+def test_due_before_compares_moments(alice: Speaker) -> None:
+    early = make(alice, title="post the letters", due="2030-02-01T00:30:00+02:00")
+    make(alice, title="sweep the chimney", due="2030-02-01")
+    make(alice, title="mend the roof")
+    for end in ("2030-02-01", "2030-01-31T23:00:00Z", "2030-02-01T01:00:00+02:00"):
+        assert [task["id"] for task in tasks(alice, due_before=end)] == [early["id"]]
+    assert len(tasks(alice, due_before="2030-02-02")) == 2
+    told = alice.http.get("/tasks", params={"due_before": "zzz"})
+    assert (told.status_code, told.json()["error"]["param"]) == (400, "due_before")
+
+
 def test_tasks_are_listed_by_priority_and_due_date(alice: Speaker) -> None:
     late = make(alice, title="sweep the chimney", due="2030-09-01")
     soon = make(
