@@ -50,10 +50,9 @@ async def list_quarantine(
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of what is in quarantine, newest first."""
-    found = [one for part in services.both() for one in await part.quarantine.all(scope)]
-    found = [one for one in found if kind in (None, one.kind)]
+    found = [one for part in services.both() for one in await part.quarantine.ever(scope)]
     found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
-    found = behind(found, after, "entry")
+    found = [one for one in behind(found, after, "entry") if kind in (None, one.kind) and not one.is_released]
     return listing([_shape(one) for one in found[:limit]], has_more=len(found) > limit)
 
 

@@ -41,6 +41,11 @@ class Apart:
     created_at: datetime
     agent: str = ""
 
+    @property
+    def is_released(self) -> bool:
+        """True for an entry that only keeps its place in the list."""
+        return self.target == self.id
+
 
 class Quarantine:
     """Quarantine of every owner."""
@@ -72,6 +77,10 @@ class Quarantine:
 
     async def all(self, scope: Scope) -> list[Apart]:
         """Return the entries in view, newest first."""
+        return [one for one in await self.ever(scope) if not one.is_released]
+
+    async def ever(self, scope: Scope) -> list[Apart]:
+        """Return the entries in view with the released ones, newest first."""
         mine = quarantine.c.owner == scope.user, owned(scope, quarantine.c.agent)
         query = sa.select(quarantine).where(*mine).order_by(quarantine.c.created_ms.desc(), quarantine.c.id.desc())
         return [_apart(row) for row in await self._db.query(lambda connection: connection.execute(query).all())]
@@ -89,9 +98,16 @@ class Quarantine:
 
     async def targets(self, scope: Scope) -> frozenset[str]:
         """Return the ids of all that the user has in quarantine, in view or not."""
-        query = sa.select(quarantine.c.target).where(quarantine.c.owner == scope.user)
+        held = quarantine.c.target != quarantine.c.id
+        query = sa.select(quarantine.c.target).where(quarantine.c.owner == scope.user, held)
         found = await self._db.query(lambda connection: connection.execute(query).scalars().all())
         return frozenset(found)
+
+    async def release(self, scope: Scope, id_: str) -> None:
+        """Let an entry name nothing any more; its place in the list stays."""
+        mine = quarantine.c.owner == scope.user, quarantine.c.id == id_
+        freed = quarantine.update().where(*mine).values(target=id_, session="", reason="")
+        await self._db.submit(lambda connection: connection.execute(freed).close())
 
     async def remove(self, scope: Scope, id_: str) -> None:
         """Drop an entry."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.api.test_memories import create
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.shown.files import wait_read
@@ -220,3 +221,19 @@ def test_it_can_be_switched_off(tmp_path: Path, upstream: FakeProvider) -> None:
 def test_a_body_names_one_thing(alice: Speaker) -> None:
     for body in ({}, {"session": "a", "memory": "b"}, {"memory": "mem_0"}, {"document": "doc_0"}, {"session": "none"}):
         assert alice.http.post("/quarantine", json=body).status_code in (400, 404), body
+
+
+def test_paging_goes_on_behind_a_released_entry(alice: Speaker) -> None:
+    made = [create(alice, f"I own kayak number {number}")["id"] for number in range(4)]
+    for memory in made:
+        set_apart(alice, memory=memory)
+    last = ""
+    for memory in reversed(made):
+        page = alice.get("/quarantine", limit=1, after=last)
+        assert [entry["memory"] for entry in page["data"]] == [memory]
+        last = page["last_id"]
+        alice.http.post(f"/quarantine/{last}/release").raise_for_status()
+    assert alice.get("/quarantine", after=last)["data"] == []
+    assert alice.http.get(f"/quarantine/{last}").status_code == 404
+    assert set_apart(alice, memory=made[0])["id"] != last
+    assert [entry["memory"] for entry in alice.get("/quarantine")["data"]] == [made[0]]

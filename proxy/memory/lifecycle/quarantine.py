@@ -61,7 +61,7 @@ async def set_apart(
 
 async def release(to: Parts, scope: Scope, entry: Apart, now: datetime) -> None:
     """Let something out of quarantine as it was before; the caller holds the owner's lease."""
-    await to.quarantine.remove(scope, entry.id)
+    await to.quarantine.release(scope, entry.id)
     await _move(to, scope, entry, now, is_apart=False)
 
 
