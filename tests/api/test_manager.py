@@ -74,6 +74,13 @@ def test_large_item_shows_as_summary_and_returns_whole(alice: Speaker) -> None:
     assert item["last_used_at"] > item["created_at"]
 
 
+@pytest.mark.parametrize("line", ["x{0} = f({0})", "| {0} | {0} |", "item {0}", "第{0}行 吾輩は猫である"])
+def test_compressed_item_without_sentences_has_a_summary(alice: Speaker, line: str) -> None:
+    added = manage(alice, "items/add", content="\n".join(line.format(at) for at in range(900)))
+    assert (added["compressed"], added["summary"].splitlines()[0]) == (True, line.format(0))
+    assert manage(alice, "items/retrieve", item_id=added["item_id"], decompress=False)["content"] == added["summary"]
+
+
 def test_a_short_item_is_a_memory(alice: Speaker) -> None:
     added = manage(
         alice, "items/add", content="The staging database runs on port 6543", content_type="note", priority=2

@@ -10,6 +10,7 @@ from proxy.text.lexical import content
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]+(?=\s|$|[\u4e00-\u9fff])|[^\n]+")
 _MAX_SENTENCES = 1500
+_SPACE = re.compile(r"\s+")
 _MIN, _MAX = 30, 400
 _MAX_CHARACTERS = 700
 _LEAD = 40  # sentences at the start, where a document says what it is about
@@ -18,6 +19,9 @@ _LEAD_BONUS = 1.3
 
 def digest(texts: Sequence[str], most_characters: int = _MAX_CHARACTERS) -> str:
     """Return the sentences that say most of what is said often (SumBasic, Nenkova and Vanderwende 2005), in order.
+
+    A text without such sentences (code, a table, a list) is represented by its beginning: a digest is empty only where
+    the text is.
 
     Args:
         texts: The pages.
@@ -40,7 +44,17 @@ def digest(texts: Sequence[str], most_characters: int = _MAX_CHARACTERS) -> str:
         chosen.append(at)
         for word in words[at]:
             shares[word] **= 2  # what has been said need not be said again
-    return " ".join(sentences[at] for at in sorted(chosen))
+    return " ".join(sentences[at] for at in sorted(chosen)) or _beginning("\n".join(texts).strip(), most_characters)
+
+
+def _beginning(text: str, most: int) -> str:
+    """Return the start of a text, cut at a line, else at a word."""
+    if len(text) <= most:
+        return text
+    head = text[: most + 1]
+    line = head.rfind("\n", most // 2)
+    word = max((space.start() for space in _SPACE.finditer(head)), default=most)
+    return head[: line if line > 0 else word].rstrip()
 
 
 def _worth(words: frozenset[str], shares: dict[str, float], at: int) -> float:
