@@ -22,6 +22,8 @@ _PER_PAGE = 40
 _MAX_SHOWN = 60  # of what a request to forget would take
 _MAX_QUESTIONS = 20
 _ACTIONS = frozenset({"pin", "unpin", "restore"})
+_OF_MANY = _ACTIONS | {"close", "link"}
+_OF_ONE = _ACTIONS | {"edit", "close", "unlink", "purge"}
 
 
 @router.get("/memories")
@@ -61,7 +63,7 @@ async def add(request: Request) -> Response:
 async def many(request: Request) -> Response:
     """Do the same to every chosen memory."""
     visit = await Visit.of(request)
-    ids, action = visit.form.get("id", []), visit.field("action")
+    ids, action = visit.form.get("id", []), visit.action(_OF_MANY)
     if not ids:
         return visit.back(done=say("Nothing was chosen."))
     if action == "close":
@@ -126,7 +128,7 @@ async def memory(request: Request, memory_id: str) -> Response:
 async def change(request: Request, memory_id: str) -> Response:
     """Change one memory."""
     visit = await Visit.of(request)
-    action, at = visit.field("action"), f"/v1/memories/{memory_id}"
+    action, at = visit.action(_OF_ONE), f"/v1/memories/{memory_id}"
     if action == "edit":
         await visit.ask("PATCH", at, json={"text": visit.field("text"), "kind": visit.field("kind")})
     elif action in _ACTIONS:

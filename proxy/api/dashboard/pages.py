@@ -102,7 +102,7 @@ async def numbers(request: Request) -> Response:
         state=await visit.get("/v1/state"),
         over=over,
         spans=tuple(_SPANS),
-        is_operator=(await visit.raw("GET", "/v1/operator?days=1")).is_success,
+        is_operator=(await visit.raw("GET", "/v1/operator", params={"days": 1})).is_success,
         **_figures(_filled(usage["data"], days, visit), models, usage["steps"], usage["degraded"]),
     )
 

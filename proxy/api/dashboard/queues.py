@@ -40,7 +40,7 @@ async def quarantine(request: Request) -> Response:
 async def release(request: Request, entry_id: str) -> Response:
     """Release something, or destroy it."""
     visit = await Visit.of(request)
-    if visit.field("action") == "delete":
+    if visit.action(("release", "delete")) == "delete":
         await visit.ask("DELETE", f"/v1/quarantine/{entry_id}")
     else:
         await visit.ask("POST", f"/v1/quarantine/{entry_id}/release")

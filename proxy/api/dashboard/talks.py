@@ -75,7 +75,7 @@ async def message(request: Request, session_id: str, message_id: str) -> Respons
 async def change(request: Request, session_id: str) -> Response:
     """End, set apart or destroy a conversation."""
     visit = await Visit.of(request)
-    match visit.field("action"):
+    match visit.action(("end", "quarantine", "delete")):
         case "end":
             await visit.ask("POST", f"/v1/sessions/{session_id}/end")
         case "quarantine":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import httpx
 import jinja2
@@ -21,7 +21,7 @@ from proxy.api.caller import scope_of_caller
 from proxy.api.dashboard import HEADERS, ROOT, charts, words
 from proxy.api.dashboard.words import say
 from proxy.api.inside import client
-from proxy.errors import Forbidden, ProxyError
+from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
 from proxy.pipeline.admission import identity_of
 from proxy.services import Services
 from proxy.types import Scope
@@ -85,6 +85,17 @@ class Visit:
         """Return a field of the form, "" where it is not there."""
         return self.form.get(name, [default])[-1]
 
+    def action(self, known: Collection[str]) -> str:
+        """Return which action the form asks for.
+
+        Raises:
+            InvalidRequest: If it is none of the known ones.
+        """
+        asked = self.field("action")
+        if asked not in known:
+            raise InvalidRequest(say("There is no such action here. Open the page again."), param="action")
+        return asked
+
     def asked(self, name: str, default: str = "") -> str:
         """Return a parameter of the page's address."""
         return self.request.query_params.get(name, default)
@@ -103,11 +114,21 @@ class Visit:
         return named | {name: value for name, value in wanted.items() if value}
 
     async def raw(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """Ask the API as this visitor."""
+        """Ask the API as this visitor.
+
+        Raises:
+            NotFound: If there can be no such path.
+        """
+        try:
+            url = httpx.URL(quote(path))  # an id may hold anything
+        except httpx.InvalidURL:
+            url = None
+        if url is None or url.path != path:  # `..` leads elsewhere
+            raise NotFound(say("There is no such page."))
         named = {**self._named(), **options.pop("headers", {})}
         headers = {name: value.encode() for name, value in named.items()}  # a name may be in any script
         async with client(self.request.app) as api:
-            return await api.request(method, path, headers=headers, **options)
+            return await api.request(method, url, headers=headers, **options)
 
     async def ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         """Return what the API answers.

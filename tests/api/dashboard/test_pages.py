@@ -8,6 +8,8 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests.api.dashboard.browsing import MAX_PAGE_BYTES, PAGES, Browser
 from tests.running import Running
 from tests.talking import Speaker
@@ -45,6 +47,28 @@ def test_memory_is_stated_found_corrected_closed_and_undone(browser: Browser, al
     assert alice.texts() == {"I play the ophicleide"}
     browser.post(found[1], action="purge")
     assert alice.memories(status="all") == []
+
+
+@pytest.mark.parametrize("id_", ["%00", "%0A", "x%3Fy", "%2E%2E", "%25zz", "%F0%9F%9B%B6", "x" * 60_000])
+@pytest.mark.parametrize("page", ["memories", "conversations", "documents", "receipts"])
+def test_page_of_no_possible_id_is_not_found(browser: Browser, page: str, id_: str) -> None:
+    answer = browser.http.get(f"/dashboard/{page}/{id_}")
+    assert answer.status_code == 404, answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(
+    "path", ["/memories/{memory}", "/memories/many", "/quarantine/{entry}", "/conversations/{said}"]
+)
+def test_unknown_action_of_a_form_is_refused(browser: Browser, alice: Speaker, path: str) -> None:
+    said = alice.tell("I own a kayak").headers["x-memory-session"]
+    memory = alice.http.post("/memories", json={"text": "I own a canoe"}).json()["id"]
+    entry = alice.http.post("/quarantine", json={"memory": memory}).json()["id"]
+    for fields in ({"action": "zzz"}, {}):
+        answer = browser.post(path.format(memory=memory, entry=entry, said=said), id=memory, **fields)
+        assert answer.status_code == 400
+        assert "There is no such action here." in answer.text
+    assert alice.get(f"/quarantine/{entry}")["memory"] == memory
 
 
 def test_many_are_changed_at_once(browser: Browser, alice: Speaker) -> None:
