@@ -13,7 +13,7 @@ from proxy.api.shapes import memory_shape
 from proxy.api.writing import Text, write
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
-from proxy.memory.plan.changes import Change, is_ending, undo_changes
+from proxy.memory.plan.changes import TEXTS, Change, is_ending, undo_changes
 from proxy.process.threads import in_thread
 from proxy.types import Memory
 
@@ -49,6 +49,9 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
     now = services.clock.now()
     may = scope.owns if request.ids else scope.sees  # what is named by its id is meant, whatever project it is of
     rows = [row for row in await services.store.memories(scope) if may(row.agent)]
+    known = {row.id for row in rows if not is_ending(row)}
+    if (unknown := next((id_ for id_ in request.ids if id_ not in known), None)) is not None:
+        raise NotFound(f"There is no memory {unknown[:80]!r}; nothing is forgotten.", param="ids")
     within = scope.at(next((row.agent for row in rows if row.id in request.ids), ""))
     past = await past_of(services.index, within, request, rows)
 
@@ -73,7 +76,13 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
 async def undo(scope: Caller, services: Parts, body: UndoBody) -> dict[str, Any]:
     """Take one batch of endings back: its memories hold again, its sentences are shown again."""
     now = services.clock.now()
-    changes = await write(services, scope, lambda rows: undo_changes(body.batch, rows, now))
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        changes = undo_changes(body.batch, rows, now)
+        is_purged = all(change.memory.metadata.get(TEXTS) == [] for change in changes)
+        return [] if is_purged else changes
+
+    changes = await write(services, scope, plan)
     if not changes:
         raise NotFound(f"There is no batch {body.batch[:80]!r} to undo.", param="batch")
     restored = [memory_shape(change.memory) for change in changes if change.action == "restore"]

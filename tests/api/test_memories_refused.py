@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.test_memories import create, refused
 from tests.running import Running
-from tests.talking import Speaker
+from tests.talking import Speaker, speaking
 
 
 @pytest.mark.parametrize(
@@ -105,3 +105,24 @@ def test_an_error_names_no_text_of_the_user(alice: Speaker) -> None:
         alice.http.post("/memories", json={"text": "my unmistakable secret", "kind": "gossip"}), 400, "invalid_request"
     )
     assert "unmistakable" not in str(error)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_forgetting_an_unknown_id_forgets_nothing(server: Running, alice: Speaker, dry_run: bool) -> None:
+    mine = create(alice, "I live in Oslo")
+    with speaking(server) as bob:
+        theirs = create(bob, "I live in Hull")["id"]
+    for id_ in (theirs, "mem_0", ""):
+        body = {"ids": [mine["id"], id_], "dry_run": dry_run}
+        error = refused(alice.http.post("/memories/forget", json=body), 404, "not_found")
+        assert (error["message"], error["param"]) == (f"There is no memory {id_!r}; nothing is forgotten.", "ids")
+    assert alice.memories() == [mine]
+
+
+def test_batch_of_purged_memories_is_unknown(alice: Speaker) -> None:
+    alice.tell("I play the Zorbekophone. My cat sleeps on the Zorbekophone.")
+    gone = alice.http.post("/memories/forget", json={"text": "Zorbekophone"}).json()
+    for memory in gone["closed"]:
+        alice.http.delete(f"/memories/{memory['id']}", params={"purge": "true"}).raise_for_status()
+    error = refused(alice.http.post("/memories/undo", json={"batch": gone["batch"]}), 404, "not_found")
+    assert error["param"] == "batch"
