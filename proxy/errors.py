@@ -63,12 +63,18 @@ class InvalidRequest(ProxyError):
 
 
 class InvalidJson(InvalidRequest):
-    """The body is no JSON, or nested deeper than a parser takes."""
+    """The body is no JSON, or holds what a parser does not take."""
 
     def __init__(self, error: BaseException) -> None:
-        said = f"The body is not valid JSON: {error}."
-        if isinstance(error, RecursionError):
-            said = f"The body is nested too deeply: JSON is read up to {MAX_JSON_LEVELS} levels. Send it flatter."
+        match error:
+            case RecursionError():
+                said = f"The body is nested too deeply: JSON is read up to {MAX_JSON_LEVELS} levels. Send it flatter."
+            case UnicodeDecodeError():
+                said = "The body is not UTF-8. Send JSON in UTF-8."
+            case _ if "integer string conversion" in str(error):
+                said = "A number in the body has too many digits. Send it as a string."
+            case _:
+                said = f"The body is not valid JSON: {error}."
         super().__init__(said)
 
 

@@ -39,6 +39,9 @@ def test_json_of_another_type_is_refused_with_mend(alice: Speaker, method: str, 
         (b"", "There is no body"),
         (b'["text"]', "must be a JSON object"),
         (b'{"text": ', "is not valid JSON: Expecting value at character 9"),
+        (b'{"text": "caf\xe9"}', "Send JSON in UTF-8."),
+        (b"[" * 100_000, "Send it flatter."),
+        (b'{"text": ' + b"9" * 5000 + b"}", "Send it as a string."),
     ],
 )
 def test_body_that_is_no_object_is_refused(alice: Speaker, method: str, path: str, body: bytes, said: str) -> None:
