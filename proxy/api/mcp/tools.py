@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
+from pydantic import Field
 
 from proxy.text import fence
 from proxy.text.quoted import marked
@@ -28,6 +30,7 @@ _READ = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _END = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
+Call = TypeVar("Call", bound=Callable[..., Any])
 Ask = Callable[[str, str, dict[str, Any] | None, Mapping[str, str]], Awaitable[tuple[int, dict[str, Any]]]]
 """Method, path, body and headers of a request to the memory API -> status and body of its answer.
 
@@ -42,9 +45,16 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
         ask: Carries the request of a tool to the memory API, with the headers of the MCP request it came in.
         version: That of this package.
     """
-    server = MCPServer("throughline", instructions=_INSTRUCTIONS, version=version)
+    tools: list[Tool] = []
 
-    @server.tool(title="Recall", annotations=_READ)
+    def tool(title: str, annotations: ToolAnnotations) -> Callable[[Call], Call]:
+        def kept(call: Call) -> Call:
+            tools.append(_strict(Tool.from_function(call, title=title, annotations=annotations)))
+            return call
+
+        return kept
+
+    @tool("Recall", _READ)
     async def recall(
         query: str, context: Context, limit: int = 10, as_of: str | None = None, project: str | None = None
     ) -> dict[str, Any]:
@@ -54,7 +64,7 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
         kept = ("source", "id", "text", "when", "score")
         return {"results": [_rendered({name: _shown(hit).get(name) for name in kept}) for hit in found["data"]]}
 
-    @server.tool(title="Remember", annotations=_WRITE)
+    @tool("Remember", _WRITE)
     async def remember(
         text: str, context: Context, pinned: bool = False, expires_at: str | None = None, project: str | None = None
     ) -> dict[str, Any]:
@@ -62,7 +72,7 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
         body = _given(text=text, pinned=pinned or None, expires_at=expires_at)  # said again, it stays pinned
         return await _told(ask, context, "POST", "/v1/memories", body, project)
 
-    @server.tool(title="Forget", annotations=_END)
+    @tool("Forget", _END)
     async def forget(
         context: Context,
         text: str | None = None,
@@ -75,24 +85,32 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
         body = _given(text=text, query=query, ids=ids, dry_run=dry_run)
         return await _told(ask, context, "POST", "/v1/memories/forget", body, project)
 
-    @server.tool(title="Undo", annotations=_WRITE)
+    @tool("Undo", _WRITE)
     async def undo(batch: str, context: Context) -> dict[str, Any]:
         """Take back a batch that ``forget`` returned."""
         return await _told(ask, context, "POST", "/v1/memories/undo", {"batch": batch})
 
-    @server.tool(title="List memories", annotations=_READ)
+    @tool("List memories", _READ)
     async def list_memories(
         context: Context,
         query: str | None = None,
-        limit: int = 50,
+        limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 50,
         after: str | None = None,
         project: str | None = None,
     ) -> dict[str, Any]:
         """List what is remembered, newest first, or best first for a query; ``after`` continues behind an id."""
-        asked = urlencode(_given(query=query, limit=max(1, min(limit, MAX_LISTED)), after=after))
+        asked = urlencode(_given(query=query, limit=limit, after=after))
         return await _told(ask, context, "GET", f"/v1/memories?{asked}", None, project)
 
-    return server
+    return MCPServer("throughline", instructions=_INSTRUCTIONS, version=version, tools=tools)
+
+
+def _strict(tool: Tool) -> Tool:
+    """Return a tool that refuses arguments that it does not have, as its schema says."""
+    model = tool.fn_metadata.arg_model
+    model.model_config["extra"] = "forbid"
+    model.model_rebuild(force=True)
+    return tool.model_copy(update={"parameters": model.model_json_schema(by_alias=True)})
 
 
 async def _told(

@@ -141,6 +141,32 @@ async def test_errors_have_the_words_of_the_api(alice: Speaker) -> None:
     assert "There is no batch" in str(result.content)
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "named"),
+    [
+        ("list_memories", {"status": "zzz"}, "status"),
+        ("list_memories", {"limit": 0}, "limit"),
+        ("list_memories", {"limit": 101}, "limit"),
+        ("list_memories", {"limit": "many"}, "limit"),
+        ("recall", {"query": "tea", "limit": 0}, "limit"),
+        ("recall", {"query": "tea", "as_of": "yesterday"}, "as_of"),
+        ("remember", {"text": "I like tea", "kind": "fact"}, "kind"),
+        ("undo", {"batch": "end_none", "force": True}, "force"),
+        ("forget", {"words": "tea"}, "words"),
+    ],
+)
+async def test_unknown_or_bad_argument_is_refused(
+    alice: Speaker, tool: str, arguments: dict[str, Any], named: str
+) -> None:
+    async with client_of(alice) as client:
+        result = await client.call_tool(tool, arguments)
+        listed = {one.name: one.input_schema for one in (await client.list_tools()).tools}
+    assert result.is_error
+    assert named in str(result.content)
+    assert listed[tool]["additionalProperties"] is False
+    assert alice.memories() == []
+
+
 def test_without_a_key_nobody_is_let_in(server: Running) -> None:
     answer = httpx.post(f"{server.origin}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
     assert answer.status_code == 401
