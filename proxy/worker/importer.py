@@ -23,7 +23,7 @@ from proxy.memory.library.library import Parcel
 from proxy.memory.lifecycle.transfer import ours
 from proxy.memory.lifecycle.transfer.conversations import session_name, turns_of
 from proxy.memory.lifecycle.transfer.entries import Conversation, Told
-from proxy.memory.lifecycle.transfer.formats import Format, entries_of, format_of
+from proxy.memory.lifecycle.transfer.formats import Format, entries_of, format_of, nothing_of
 from proxy.memory.plan.changes import Change
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
@@ -173,6 +173,8 @@ class _Import:
 
     async def _others(self, path: Path, name: Format) -> None:
         total = await in_thread("load", lambda: sum(1 for _ in entries_of(path, name)))
+        if not total:
+            raise await in_thread("load", nothing_of, path, name)
         await self._note(replace(self._job, total=total))
         entries = islice(entries_of(path, name), self._job.done, None)
         while batch := await in_thread("load", _taken, entries, AT_ONCE):

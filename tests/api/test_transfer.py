@@ -279,7 +279,7 @@ def test_mem0_export_and_pasted_list_are_stated_once(server: Running) -> None:
     [
         (b'[{"what": "is this"}]', "no export that is known"),
         (b'[{"mapping": {}, "title": "x"}, {"mapp', "ends in the middle"),
-        (b"\x00\x01\x02\x03", "nothing to import"),
+        (b"\x00\x01\x02\x03", "not text in UTF-8"),
         (zipped("notes.txt", b"hello"), "no conversations.json"),
         (zipped("conversations.json", b"[" + b" " * 40_000_000 + b"]"), "unpacks to more"),
         (changed(zipped("conversations.json", b"[]"), at=6, to=b"\x01"), "damaged or locked"),

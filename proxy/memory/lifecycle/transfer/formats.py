@@ -30,6 +30,17 @@ _HEAD = 64 * 2**10  # bytes that tell the format
 _CONVERSATIONS = re.compile(r"(?:\A|/)conversations(?:-\d+)?\.json\Z")
 _ARRAY = re.compile(r"(?:\{\s{0,100}\"(?:results|memories|conversations)\"\s{0,100}:\s{0,100})?\[")
 _BULLET = re.compile(r"\A\s*(?:[-*•·–]|\d{1,4}[.)]|\[[^\]]{1,40}\]\s*-?)?\s*")
+_SCALAR = re.compile(r"null|true|false|-?\d[\d.eE+-]*")
+_HTML = ("<!doctype html", "<html")
+_UNKNOWN = (
+    "This JSON is no export that is known here. Send an export of this server (JSONL), of ChatGPT or "
+    "Claude (conversations.json or the whole archive), of mem0, or a list with a memory on each line."
+)
+_NO_TEXTS = (
+    (b"PK\x03\x04", "The file is a ZIP archive that is cut off or damaged. Download it again, and send all of it."),
+    (b"\x1f\x8b", "The file is packed by gzip. Unpack it (`gunzip`), and send what was in it."),
+    (b"%PDF-", "The file is a PDF, no export. Send it to `POST /v1/documents` to have it read."),
+)
 _DECODER = json.JSONDecoder()
 _READERS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Iterator[Entry]]]] = {
     "chatgpt": (chatgpt.is_one, chatgpt.entries),
@@ -55,10 +66,7 @@ def format_of(path: Path) -> Format:
                 for name, (is_one, _) in _READERS.items():
                     if first is not None and is_one(first):
                         return name  # type: ignore[return-value]
-                raise InvalidRequest(
-                    "This JSON is no export that is known here. Send an export of this server (JSONL), of ChatGPT or "
-                    "Claude (conversations.json or the whole archive), of mem0, or a list with a memory on each line."
-                )
+                raise InvalidRequest(_UNKNOWN)
             if head.strip() and "\0" not in head:
                 return "list"
     raise InvalidRequest("There is nothing to import in this file.")
@@ -80,6 +88,39 @@ def entries_of(path: Path, name: Format) -> Iterator[Entry]:
                     yield from entries(value)
 
 
+def nothing_of(path: Path, name: Format) -> InvalidRequest:
+    """Return the error for a file that holds no entry of the format that it is read as.
+
+    Raises:
+        InvalidRequest: If it is of no format that is known.
+    """
+    found = format_of(path)
+    if found != name:
+        return InvalidRequest(f"The file seems to be of the format {found!r}, not {name!r}. Send it without `format`.")
+    return InvalidRequest(
+        f"The file seems to be of the format {name!r}, but none of its entries can be read. Send it as {name} wrote it."
+    )
+
+
+def _refuse_others(path: Path) -> None:
+    """Refuse a file that is no text, or text that is certainly neither an export nor a list.
+
+    Raises:
+        InvalidRequest: If it is one; says what it seems to be.
+    """
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if told := next((told for start, told in _NO_TEXTS if head.startswith(start)), None):
+        raise InvalidRequest(told)
+    if b"\0" in head:
+        raise InvalidRequest("The file is not text in UTF-8. Save it as that, or send the export itself.")
+    text = head.decode("utf-8", "replace").strip("\ufeff \t\r\n")
+    if _SCALAR.fullmatch(text):
+        raise InvalidRequest(_UNKNOWN)
+    if text[:20].lower().startswith(_HTML):
+        raise InvalidRequest("The file is a web page (HTML), no export. Download the export itself, and send that.")
+
+
 def _listed(text: IO[str]) -> Iterator[Told]:
     for number, line in enumerate(text):
         if number >= MAX_LIST_LINES:
@@ -92,6 +133,7 @@ def _listed(text: IO[str]) -> Iterator[Told]:
 def _texts(path: Path) -> Iterator[Iterator[IO[str]]]:
     """Yield the texts to be read: the file, or what an archive has of conversations."""
     if not zipfile.is_zipfile(path):
+        _refuse_others(path)
         with path.open(encoding="utf-8", errors="replace") as text:
             yield iter([text])
         return
