@@ -17,6 +17,7 @@ from proxy.types import Memory, Scope
 from proxy.upstream.base import UpstreamResponse
 from proxy.upstream.own_reply import own_reply
 
+MAX_COMMAND = 2000  # characters
 MAX_SHOWN = 30  # memories in a list
 MAX_EXPORTED = 1000
 MAX_EXPORT = 60_000  # characters
@@ -39,6 +40,8 @@ async def answer_command(exchange: Exchange, services: Services, command: Comman
 
 async def _text(exchange: Exchange, services: Services, scope: Scope, command: Command) -> str:
     word, rest = command.word, command.rest
+    if (length := len(word) + len(rest)) > MAX_COMMAND:
+        return f"A command has at most {MAX_COMMAND} characters, and this one has {length}. Say it in fewer words."
     if word in ("", "list", "show") and not rest:
         return await _list(services, scope)
     if word == "forget":

@@ -18,7 +18,6 @@ from proxy.services import Services
 from proxy.upstream.base import UpstreamResponse
 from proxy.upstream.own_reply import RESPONSE_ID, before
 
-MAX_COMMAND = 2000  # characters
 _COMMAND = re.compile(r"/memory(?:\s+(?P<word>\S+)(?:\s+(?P<rest>.*))?)?", re.DOTALL | re.IGNORECASE)
 _MODES = frozenset({"full", "read", "write", "ephemeral"})
 _PREVIOUS = "previous_response_id"
@@ -42,8 +41,7 @@ Here = Callable[[Exchange, Services, Command], Awaitable[UpstreamResponse]]
 
 def command_of(text: str) -> Command | None:
     """Return the command that a message is, None where it is none."""
-    stripped = text.strip()
-    found = _COMMAND.fullmatch(stripped) if len(stripped) <= MAX_COMMAND else None
+    found = _COMMAND.fullmatch(text.strip())
     return Command((found["word"] or "").lower(), (found["rest"] or "").strip()) if found is not None else None
 
 

@@ -157,8 +157,21 @@ def test_command_is_a_message_where_memory_is_off(alice: Speaker, upstream: Fake
 
 
 @pytest.mark.parametrize(
-    "text", ["/memoryforget", "what does /memory do?", "memory", "//memory", "/memory " + "x" * 3000]
+    "text", ["/memory forget " + "tea " * 700, "/memory " + "x" * 30_000, "/memory\n" + "x " * 2000]
 )
+def test_too_long_command_is_answered_here(alice: Speaker, upstream: FakeProvider, text: str) -> None:
+    alice.tell(FACT)
+    seen = len(upstream.seen)
+    answer = told(alice, text)
+    assert "at most 2000 characters" in answer
+    assert len(upstream.seen) == seen
+    alice.post([user(text), assistant(answer), user("Hello there.")])
+    assert upstream.last.json["messages"][-1:] == [user("Hello there.")]
+    assert text.strip() not in json.dumps(upstream.last.json)
+    assert alice.texts() == BOTH
+
+
+@pytest.mark.parametrize("text", ["/memoryforget", "what does /memory do?", "memory", "//memory"])
 def test_what_is_no_command_goes_to_the_provider(alice: Speaker, upstream: FakeProvider, text: str) -> None:
     alice.post([user(text)])
     assert text in json.dumps(upstream.last.json["messages"][-1])

@@ -32,7 +32,7 @@ BARE: Any = SimpleNamespace()
         ("/memoryoff", None),
         ("say /memory", None),
         ("", None),
-        ("/memory " + "x" * 2000, None),
+        ("/memory forget " + "x" * 3000, Command("forget", "x" * 3000)),
     ],
 )
 def test_command_begins_its_message(text: str, command: Command | None) -> None:
