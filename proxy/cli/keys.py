@@ -12,6 +12,7 @@ import typer
 
 from proxy.access.folder import open_folder
 from proxy.clock import Clock, iso
+from proxy.errors import ConfigError
 from proxy.settings.load import load_settings, make_data_dir
 from proxy.store.keys import Key, Keys
 from proxy.types import Allowance
@@ -75,6 +76,8 @@ def create_key(
     data_dir: DataDir = None,
 ) -> None:
     """Make a key of this server; it is shown once."""
+    if user and names_users:
+        raise ConfigError("A key of one user names no others. Leave out --user or --names-users.")
 
     async def create(store: Keys) -> None:
         text, key = await store.create(

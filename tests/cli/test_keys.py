@@ -8,6 +8,7 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from proxy.cli.main import app
+from proxy.errors import ConfigError
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.talking import speaking
@@ -33,6 +34,13 @@ def test_key_made_before_the_first_start_works(tmp_path: Path, provider: FakePro
     text = keys(tmp_path, "create", "--user", "anna").output.split()[0]
     with Running(tmp_path, upstream=provider.base_url, auth={"mode": "keys"}) as server, speaking(server, text) as anna:
         assert anna.memories() == []
+
+
+def test_key_of_one_user_cannot_name_users(tmp_path: Path) -> None:
+    refused = keys(tmp_path, "create", "--names-users", "--user", "anna").exception
+    assert isinstance(refused, ConfigError)
+    assert "Leave out --user or --names-users" in str(refused)
+    assert keys(tmp_path, "list").output == ""
 
 
 def test_a_key_is_changed_where_it_is_said(tmp_path: Path) -> None:
