@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -72,7 +73,7 @@ class MemoryPatch(_Body):
 @router.post("")
 async def create_memory(scope: Writer, services: Parts, body: NewMemory) -> dict[str, Any]:
     """Store a memory as the caller states it; said again, it is the same one, changed by the fields sent."""
-    return await keep_memory(services, scope, body, body.model_dump(exclude_unset=True))
+    return await keep_memory(services, scope, body, {name: getattr(body, name) for name in body.model_fields_set})
 
 
 async def keep_memory(services: Services, scope: Scope, body: NewMemory, again: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,9 +232,13 @@ def metadata_of(given: dict[str, Any]) -> dict[str, Any]:
             f"metadata.{reserved[0]} is a name that memory itself uses. Send it under another.", param="metadata"
         )
     try:
-        return {name: redact_values(value, name) for name, value in given.items()}
+        kept = {name: redact_values(value, name) for name, value in given.items()}
+        json.dumps(kept, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise InvalidRequest("metadata has half a character in it. Send whole ones.", param="metadata") from error
     except ValueError as error:
         raise InvalidRequest(f"metadata cannot be kept: {error}.", param="metadata") from error
+    return kept
 
 
 def _is_same(row: Memory, memory: Memory) -> bool:

@@ -28,6 +28,17 @@ def test_repeated_memory_takes_the_fields_given(alice: Speaker) -> None:
     assert create(alice, TEXT, expires_at=None)["expires_at"] is None
 
 
+def test_metadata_that_cannot_be_kept_is_refused(alice: Speaker) -> None:
+    create(alice, TEXT)
+    nested = "[" * 100 + "]" * 100
+    for value in (nested, '"\\ud83d"', '{"\\ud83d": 1}'):
+        for path, name in (("/memories", "text"), ("/memory-manager/items/add", "content")):
+            body = f'{{"{name}": "{TEXT}", "metadata": {{"a": {value}}}}}'
+            url = path if path == "/memories" else alice.server.origin + path
+            answer = alice.http.post(url, content=body, headers={"content-type": "application/json"})
+            assert refused(answer, 400, "invalid_request")["param"] == "metadata"
+
+
 def test_repeated_item_takes_the_fields_given(alice: Speaker) -> None:
     for content in ("Lunch is at noon", "\n".join(f"Shift {number} starts at the gate." for number in range(200))):
         first = {"content_type": "note", "priority": 8, "metadata": {"team": "ui"}}

@@ -79,12 +79,13 @@ async def add_item(scope: Caller, services: Parts, body: NewItem) -> dict[str, A
     content = await in_thread("cpu", redact, body.content)
     tokens = await in_thread("cpu", measure_long, content)
     if not is_large(content):
-        given = body.model_dump(include={"priority", "content_type", "metadata"}, exclude_unset=True)
         about = {**body.metadata, CONTENT_TYPE: body.content_type}
         new = NewMemory(text=content, priority=body.priority, metadata=about)
-        if given.pop(CONTENT_TYPE, None):
-            given["metadata"] = about
-        made = await keep_memory(services, scope, new, given)
+        is_typed = CONTENT_TYPE in body.model_fields_set
+        again: dict[str, Any] = {"metadata": about if is_typed else body.metadata}
+        if "priority" in body.model_fields_set:
+            again["priority"] = body.priority
+        made = await keep_memory(services, scope, new, again)
         return {"item_id": made["id"], "tokens": tokens, "compressed": False}
     document = await keep_document(services, scope, body, content)
     answer: dict[str, Any] = {"item_id": document.id, "tokens": tokens, "compressed": tokens > MAX_FULL}
