@@ -92,11 +92,8 @@ def _value(text: str) -> str:
 def is_other(left: str, right: str) -> bool:
     """Return whether one value takes the place of the other: not "Leeds near the canal" of "Leeds", nor words of a number."""
     ours, theirs = set(plain(left).split()), set(plain(right).split())
-    return not (ours <= theirs or theirs <= ours) and _is_number(left) == _is_number(right)
-
-
-def _is_number(value: str) -> bool:
-    return any(map(str.isdigit, value))
+    are_numbers = [any(map(str.isdigit, value)) for value in (left, right)]
+    return not (ours <= theirs or theirs <= ours) and are_numbers[0] == are_numbers[1]
 
 
 def marked(memory: Memory) -> Memory:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from proxy.memory.learn.endings import Ending
@@ -133,7 +134,8 @@ def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
     Without a word of change both may hold: "I live in Germany", "I live in Munich".
     """
     name, value = ending.slot
-    low = flat(ending.clause)
+    opening = ending.sentence.text.partition(ending.clause)[0]  # "Actually, "
+    low = flat(opening + ending.clause if len(words(opening)) < MIN_BESIDE else ending.clause)
     is_change = any(tongue.has("now", low) for tongue in languages_in(low))
     found = []
     for one in older:
@@ -162,7 +164,8 @@ def _is_with_others(text: str, terms: Sequence[Term]) -> bool:
     held = [words(text[a:b]) for a, b in clauses(text) if any(holds(text[a:b], term) for term in terms)]
     forms = frozenset[str]().union(*(term.forms for term in terms))
     behind = [found[at + 1 :] for found in held for at, word in enumerate(found) if word.text in forms]
-    return any(word.text in listed("people") for found in behind for word in found)
+    pairs = [pair for found in behind for pair in pairwise(word.text for word in found)]
+    return any(left in listed("mine") and right in listed("people") for left, right in pairs)
 
 
 def _tells_more(side: str) -> bool:
