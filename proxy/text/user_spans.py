@@ -62,6 +62,7 @@ _LABEL = re.compile(
     r"(?:^|(?<=[.!?。！？]))[ \t]*([^\n:：.!?。！？]{2,80})[:：](\s*[^\n]+(?:\n[ \t]*[^\s][^\n]*)*)", re.MULTILINE
 )
 _SAYS = re.compile(r":\s*\Z")
+_OPENING = 400  # characters within which a role play is opened or ended
 _MAX_TITLE = 4  # words
 _MAX_NAME = 12  # characters
 _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
@@ -84,7 +85,7 @@ def user_spans(text: str) -> list[Span]:
 
 def role_in(text: str) -> bool | None:
     """Return whether a message opens a role play (True) or ends one (False), None where it does neither."""
-    low = flat(text)
+    low = flat(text[:_OPENING])
     tongues = languages_in(low)
     if any(tongue.has("role_over", low) for tongue in tongues):
         return False
