@@ -194,9 +194,9 @@ def is_linked(one: Older, ending: Ending) -> bool:
     if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
         return True
     low, said = flat(one.text), flat(ending.clause)
-    for tongue in languages_in(low):  # "I cancelled my lesson" is one of "every Friday"
-        if tongue.has("calls_off", said) and tongue.has("habit", low) and not tongue.has("habit", said):
-            return True
+    tongues = [one for one in languages_in(low) if one.has("calls_off", said) and not one.has("habit", said)]
+    if any(tongue.has("habit", low) or tongue.has("prefer", low) for tongue in tongues):
+        return True  # "I cancelled my lesson" is one of "every Friday", "Summer is over" no dislike
     return _is_heavy(one, ending.terms) or _is_with_others(one.text, ending.terms)
 
 

@@ -140,6 +140,7 @@ def test_du_is_no_you_in_french(text: str) -> None:
         ("I drink coffee.", "I stopped drinking coffee for two weeks last year."),
         ("I use Instagram.", "I don't use Instagram as much anymore."),
         ("I play Minecraft.", "I died in Minecraft."),
+        ("I love Christmas.", "Christmas is over."),
     ],
 )
 def test_what_ended_is_another_thing(holds: str, later: str) -> None:
