@@ -246,7 +246,7 @@ class Planner:
         texts = frozenset(plain(one.sentence) for one in found)
         names = [term for term in terms if term.is_name] or list(terms[:1])
         held = holding(self.past.rows, names, any_of=any_of)
-        stays = spans_of(self.past.rows, frozenset(plain(row.quote or row.text) for row in self.active) - texts)
+        stays = set(spans_of(self.past.rows, frozenset(plain(row.quote or row.text) for row in self.active) - texts))
         hides = [*hides, *spans_of(self.past.rows, texts), *(hide for hide in held if hide not in stays)]
         row = ending_row(self.turn, self._now, said, "", terms, hides, texts, is_forgotten=True, found=found)
         if not is_certain:

@@ -194,7 +194,7 @@ def is_linked(one: Older, ending: Ending) -> bool:
     if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
         return True
     low, said = flat(one.text), flat(ending.clause)
-    tongues = [one for one in languages_in(low) if one.has("calls_off", said) and not one.has("habit", said)]
+    tongues = [each for each in languages_in(low) if each.has("calls_off", said) and not each.has("habit", said)]
     if any(tongue.has("habit", low) or tongue.has("prefer", low) for tongue in tongues):
         return True  # "I cancelled my lesson" is one of "every Friday", "Summer is over" no dislike
     return _is_heavy(one, ending.terms) or _is_with_others(one.text, ending.terms)
@@ -270,7 +270,7 @@ def _other_subject(clause: str) -> str:
         head = clause[: _SUBJECT_WORDS + 2]
         return head if any(one in head for one in listed("people") | listed("third") if HAS_CJK.match(one)) else ""
     found = words(clause)[:_SUBJECT_WORDS]
-    is_other = any(word.text.removesuffix("'s") in listed("people") | listed("third") for word in found)
+    is_other = any(word.text in listed("people") | listed("third") for word in found)
     return clause[: found[-1].end] if is_other else ""
 
 
