@@ -71,9 +71,9 @@ async def _rows(index: IndexCache, turn: Turn, named: Sequence[str], own: frozen
     said = await index.said(scope, scope.session)
     first = min((one.seq for one in turn.messages), default=0)
     last = [row for row in said if row.id not in own and row.seq <= max(first, turn.reply_seq)][-LAST_ROWS:]
-    last += [row for row in said[-MAX_ROWS:] if row.role == "user" and role_in(row.text) is not None]
-    rows = {row.id: row for row in map(Row.of, last)}
-    rows |= {row.id: row for row in await rows_holding(index, scope, named)}
+    by_user = [row for row in said[-MAX_ROWS:] if row.role == "user"]
+    last += await in_thread("learn", lambda: [row for row in by_user if role_in(row.text) is not None])
+    rows = {row.id: row for row in (*map(Row.of, last), *await rows_holding(index, scope, named))}
     return sorted((row for row in rows.values() if row.id not in own and row.at <= turn.at), key=_place)
 
 
