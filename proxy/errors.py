@@ -16,6 +16,7 @@ ProxyError
 │       └── ReplyNotHandedOut
 ├── MethodNotAllowed (405)
 ├── RequestTimeout (408)
+├── Conflict (409)
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
 ├── UpgradeRequired (426)
@@ -152,6 +153,12 @@ class RequestTimeout(ProxyError):
     """The client did not send its request to the end in time."""
 
     status, type, code = 408, "invalid_request_error", "request_timeout"
+
+
+class Conflict(ProxyError):
+    """The thing is in a state that does not allow what is asked."""
+
+    status, type, code = 409, "invalid_request_error", "conflict"
 
 
 class BodyTooLarge(ProxyError):

@@ -14,7 +14,7 @@ from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import listing, memory_shape
 from proxy.api.writing import write
 from proxy.clock import iso
-from proxy.errors import InvalidRequest, NotFound
+from proxy.errors import Conflict, InvalidRequest, NotFound
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.lifecycle.review import (
     Decision,
@@ -38,6 +38,7 @@ from proxy.types import Episode, Memory, Scope
 router = Router(prefix="/v1/reviews")
 
 _OF_REVIEWS = (f'"{PROPOSES}":', '"status":"review"')  # reviews, and what open ones are about
+_MEND = "Forget what is to go by `POST /v1/memories/forget`"
 _DONE: dict[Decision, State] = {"approve": "approved", "decline": "declined", "edit": "edited"}
 
 
@@ -82,7 +83,7 @@ async def get_review(review_id: str, scope: Caller, services: Parts) -> dict[str
 
 @router.post("/{review_id}")
 async def decide(review_id: str, scope: Caller, services: Parts, body: DecisionBody) -> dict[str, Any]:
-    """Approve, decline or edit a proposed change; the same decision again changes nothing.
+    """Approve, decline or edit a proposed change; the same answer again changes nothing, any other is refused.
 
     ``edit`` takes ``text``: what to forget in place of what was proposed, or the answer to a question.
     """
@@ -99,24 +100,22 @@ async def decide(review_id: str, scope: Caller, services: Parts, body: DecisionB
 
 
 def _refuse_other(review: Memory, body: DecisionBody) -> None:
-    """Refuse to decide a decided review otherwise.
+    """Refuse to decide a decided review otherwise; the words of an edit are not kept, so that any edit is another one.
 
     Raises:
-        InvalidRequest: If the decision or the answer is another one.
+        Conflict: If the decision or the answer is another one.
     """
     state, question = state_of(review), question_of(review)
     if question is not None and question.answer not in (None, body.text or question.answer):
-        raise InvalidRequest(
+        raise Conflict(
             f"This question is answered already: {question.answer[:80]!r}. Ask it again by "
             "`POST /memory-manager/human/request`, and answer that one.",
             param="text",
         )
-    if state != _DONE[body.decision]:
-        raise InvalidRequest(
-            f"This review is {state} already. Take it back by `POST /v1/memories/undo` with its id as "
-            "`batch`, or change the memory itself.",
-            param="decision",
-        )
+    if state != _DONE[body.decision] or (state == "edited" and question is None):
+        is_closed = state in ("approved", "expired")
+        mend = "Take it back by `POST /v1/memories/undo` with its id as `batch`" if is_closed else _MEND
+        raise Conflict(f"This review is {state} already. {mend}, or change the memory itself.", param="decision")
 
 
 async def _write(services: Services, scope: Scope, review: Memory, body: DecisionBody, rows: Sequence[Memory]) -> None:
@@ -127,7 +126,10 @@ async def _write(services: Services, scope: Scope, review: Memory, body: Decisio
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
         current = next((row for row in reviews_in(rows) if row.id == review.id), None)
-        if current is None or state_of(current) != "open":
+        if current is None:
+            return []
+        if state_of(current) != "open":  # somebody else was faster
+            _refuse_other(current, body)
             return []
         if is_question:
             return answer_changes(current, body.decision, body.text or "", now)

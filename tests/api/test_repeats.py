@@ -66,7 +66,7 @@ def test_answered_question_takes_no_other_answer(alice: Speaker, by: str) -> Non
         told = alice.http.post(f"/reviews/{asked}", json=body)
         assert told.status_code == 200
     answered = f"{alice.server.origin}/memory-manager/human/answer"
-    error = refused(alice.http.post(answered, json={"request_id": asked, "answer": "us"}), 400, "invalid_request")
+    error = refused(alice.http.post(answered, json={"request_id": asked, "answer": "us"}), 409, "conflict")
     assert told.json()["answer"] in error["message"]
     assert "human/request" in error["message"]
     assert alice.get(f"/reviews/{asked}") == told.json()

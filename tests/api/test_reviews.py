@@ -51,7 +51,7 @@ def test_an_approved_request_closes_and_can_be_undone(alice: Speaker, upstream: 
     assert decide(alice, review, decision="approve") == decided
     assert alice.get("/reviews")["data"] == []
     assert "900" not in injected(alice, upstream, "What does my trip to Rome cost?")
-    refused(alice.http.post(f"/reviews/{review['id']}", json={"decision": "decline"}), 400, "invalid_request")
+    refused(alice.http.post(f"/reviews/{review['id']}", json={"decision": "decline"}), 409, "conflict")
     alice.http.post("/memories/undo", json={"batch": review["id"]})
     assert "900" in injected(alice, upstream, "What does my trip to Rome cost?")
     assert alice.get(f"/reviews/{review['id']}")["status"] == "declined"
@@ -74,6 +74,19 @@ def test_an_edited_request_forgets_what_its_text_names(alice: Speaker) -> None:
     assert decided["status"] == "edited"
     assert alice.texts() == {TRIP}
     assert alice.texts(status="closed") == {"My landlord is Mr Brown."}
+
+
+@pytest.mark.parametrize(
+    "body", [{"decision": "edit", "text": "Rome"}, {"decision": "approve"}, {"decision": "decline"}], ids=str
+)
+def test_an_edited_review_refuses_every_decision(alice: Speaker, body: Message) -> None:
+    review = uncertain(alice)
+    decided = decide(alice, review, decision="edit", text="Brown")
+    error = refused(alice.http.post(f"/reviews/{review['id']}", json=body), 409, "conflict")
+    assert "is edited already" in error["message"]
+    assert "/v1/memories/forget" in error["message"]
+    assert alice.get(f"/reviews/{review['id']}") == decided
+    assert alice.texts() == {TRIP}
 
 
 def test_an_edit_that_names_nothing_changes_nothing(alice: Speaker) -> None:
