@@ -46,6 +46,7 @@ MAX_NOTES = 200  # of single entries that a job tells
 MAX_PENDING = 400  # turns of one user that wait to be indexed before more are journalled
 AT_ONCE = 50  # conversations, or statements, between two notes of how far it is
 _PATIENCE_S = 0.2
+_MORE_NOTES = f"more than {MAX_NOTES} notes: the others are not kept; import the rest of the file by itself to see them"
 
 
 class Importer:
@@ -199,6 +200,8 @@ class _Import:
             changes = []
             for number, one in enumerate(told, self._job.done + 1):
                 text = redact(one.text)
+                if one.is_cut:
+                    notes.append(f"entry {number}: cut off after {len(one.text):,} characters")
                 if text != one.text:
                     notes.append(f"entry {number}: a secret was left out")
                 if is_about(text, topics):
@@ -263,7 +266,9 @@ class _Import:
     async def _advance(self, entries: int, added: Mapping[str, int], notes: list[str]) -> None:
         job = self._job
         counts = {name: job.counts.get(name, 0) + added.get(name, 0) for name in (*job.counts, *added)}
-        told = tuple([*job.notes, *notes][:MAX_NOTES])
+        told = (*job.notes, *notes)
+        if len(told) > MAX_NOTES:
+            told = (*told[:MAX_NOTES], _MORE_NOTES)
         await self._note(replace(job, done=job.done + entries, counts=counts, notes=told))
 
     async def _note(self, job: Job) -> None:

@@ -33,6 +33,10 @@ def turns_of(scope: Scope, service: str, conversation: Conversation, now: dateti
     turns: list[Turn] = []
     timed = _timed(conversation.remarks, now)
     for number, asked, replies in _exchanges(timed):
+        for place, remark in enumerate((*asked, *replies), number):
+            if len(remark.text) > MAX_CHARACTERS:
+                about = f"conversation {conversation.title[:80]!r}, message {place + 1}"
+                notes.append(f"{about}: cut off after {MAX_CHARACTERS:,} characters")
         hash_ = hashlib.sha256(f"{service}/{conversation.id}/{number}".encode()).hexdigest()[:40]
         said = []
         for place, remark in enumerate(asked, number):

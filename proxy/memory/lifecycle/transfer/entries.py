@@ -36,11 +36,21 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One statement about the user, as another memory service kept it or as the user lists it."""
+    """One statement about the user, as another memory service kept it or as the user lists it.
+
+    Attributes:
+        is_cut: ``text`` is the beginning of a longer one.
+    """
 
     text: str
     at: datetime | None = None
     kind: Kind = "fact"
+    is_cut: bool = False
+
+    @classmethod
+    def within(cls, text: str, most: int, at: datetime | None = None) -> Told:
+        """Return a statement of at most so many characters."""
+        return cls(text[:most], at, is_cut=len(text) > most)
 
 
 Entry = Conversation | Told

@@ -125,8 +125,8 @@ def _listed(text: IO[str]) -> Iterator[Told]:
     for number, line in enumerate(text):
         if number >= MAX_LIST_LINES:
             raise InvalidRequest(f"A list may have {MAX_LIST_LINES} lines; send the rest by itself.")
-        if told := _BULLET.sub("", line.strip("\ufeff \t\r\n"), count=1).strip()[:MAX_LINE]:
-            yield Told(told)
+        if told := _BULLET.sub("", line.strip("\ufeff \t\r\n"), count=1).strip():
+            yield Told.within(told, MAX_LINE)
 
 
 @contextmanager

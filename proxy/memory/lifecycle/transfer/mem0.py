@@ -18,4 +18,4 @@ def is_one(value: Any) -> bool:
 def entries(value: Any) -> Iterator[Told]:
     """Yield the memory that a value is."""
     if is_one(value) and value["memory"].strip():
-        yield Told(value["memory"].strip()[:MAX_TEXT], moment_of(value.get("created_at")))
+        yield Told.within(value["memory"].strip(), MAX_TEXT, moment_of(value.get("created_at")))
