@@ -14,6 +14,7 @@ from proxy.errors import NotFound
 from proxy.pipeline.admission import identity_of
 from proxy.services import Services
 from proxy.store.media import MediaKind, Shown
+from proxy.text.thread_mark import unmarked
 from proxy.types import Document, Scope
 from proxy.worker.destroy import destroy_file
 
@@ -121,6 +122,8 @@ async def _page(
 async def _content(services: Services, scope: Scope, media_id: str, kind: MediaKind) -> Response:
     part, item = await _found(services, scope, media_id, kind)
     data = await part.blobs.get(scope, item.sha256)
+    if isinstance(item, Document) and item.content_type:
+        data = unmarked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
     media_type = item.media_type if kind == "image" else "application/octet-stream"  # no page of ours runs a document
     return Response(data, media_type=media_type, headers=_INERT)
 

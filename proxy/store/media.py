@@ -16,6 +16,7 @@ from proxy.store.blobs import is_name
 from proxy.store.partitions import listed, owned
 from proxy.store.sql import Database
 from proxy.store.tables import media
+from proxy.text.thread_mark import unmarked
 from proxy.types import Document, Image, Scope
 
 MediaKind = Literal["document", "image"]
@@ -309,4 +310,6 @@ def _decoded(row: Sequence[Any]) -> Shown:
     for name in _TUPLES:
         if known.get(name) is not None:
             known[name] = tuple(known[name])
+    if known.get("content_type"):  # as earlier versions made them
+        known |= {name: unmarked(known[name]) for name in ("summary", "outline") if known.get(name)}
     return _TYPES[kind](**known)

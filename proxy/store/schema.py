@@ -19,6 +19,7 @@ from proxy.clock import from_ms, to_ms
 from proxy.store.codec import upgraded
 from proxy.store.passages import lexical_text
 from proxy.text.lexical import LEXICAL_VERSION, tokens
+from proxy.text.thread_mark import unmarked
 from proxy.types import Chunk, Episode, Memory
 
 if TYPE_CHECKING:
@@ -245,6 +246,7 @@ def decoder(layout: Layout[T]) -> Callable[[str | bytes], T]:
     times, tuples, of = layout.times, layout.tuples, layout.of
     # A frozen class sets its fields in 17 us for 25 of them, the descriptors of its slots in 2.
     setters = [(name, getattr(of, name).__set__) for name in layout.fields]
+    may_be_marked = layout.noun == "chunks"  # passages of earlier versions
 
     def decode_one(record: str | bytes) -> T:
         fields = orjson.loads(record)
@@ -253,6 +255,8 @@ def decoder(layout: Layout[T]) -> Callable[[str | bytes], T]:
                 fields[name] = from_ms(moment)
         for name in tuples:
             fields[name] = tuple(fields.get(name) or ())
+        if may_be_marked:
+            fields["text"] = unmarked(fields.get("text") or "")
         value = object.__new__(of)
         try:
             for name, put in setters:

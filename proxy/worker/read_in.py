@@ -28,6 +28,7 @@ from proxy.store.costs import Cost
 from proxy.store.media import Reading, Shown
 from proxy.store.quarantine import Apart
 from proxy.text.secrets import redact
+from proxy.text.thread_mark import unmarked
 from proxy.text.tokens import measure_long
 from proxy.types import Chunk, Document, Image
 from proxy.types.scope import partition, parts
@@ -151,7 +152,7 @@ async def _partition(services: Services, reading: Reading, texts: Sequence[str],
 
 def _clean(content: Content) -> Content:
     """Return a document's text without secrets, page by page: nothing made of it holds one; the file stays as it is."""
-    pages = tuple(replace(page, text=redact(page.text), label=redact(page.label)) for page in content.pages)
+    pages = tuple(replace(page, text=redact(unmarked(page.text)), label=redact(page.label)) for page in content.pages)
     notes = tuple(map(redact, content.notes))
     return replace(content, pages=pages, title=redact(content.title), notes=notes)
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
+import sqlalchemy as sa
 
+from proxy.services import Services
+from proxy.store import tables
+from proxy.types import Document, Scope
 from tests.api.test_transfer import bring, taken_out
+from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.shown.files import wait_read
 from tests.talking import Message, Speaker, speaking
@@ -173,6 +179,36 @@ def test_quarantined_thread_is_found_only_inside_itself(alice: Speaker, length: 
     assert (entry["id"], entry["reason"]) == (apart["quarantine_id"], "unchecked")
     alice.http.post(f"/quarantine/{entry['id']}/release").raise_for_status()
     assert "Quillfeather" in manage(alice, "items/search", query=question)[0]["excerpt"]
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+@pytest.mark.parametrize("length", ["short", "long"])
+def test_mark_of_a_thread_is_never_shown(
+    server: Running, alice: Speaker, upstream: FakeProvider, length: str, *, is_old: bool
+) -> None:
+    """Earlier versions stored it in the last passage and in the summary."""
+    sentence = "The zeppelin hangar code is Quillfeather."
+    content = sentence if length == "short" else long_text(7, sentence)
+    apart = manage(alice, "quarantine", content=content, context_type="bug_report", reason="unchecked")
+    path, mark = f"/documents/{apart['item_id']}", f"\n\n({apart['thread_id']})"
+    if is_old:
+        server.call(_as_earlier_versions_kept_it, server.services, apart["item_id"], mark)
+    shown = [alice.get(path), alice.get(f"{path}/chunks"), manage(alice, "items/retrieve", item_id=apart["item_id"])]
+    shown += [manage(alice, "items/search", query="hangar code", thread_id=apart["thread_id"])]
+    shown += [alice.http.get(f"{path}/content").text]
+    alice.say("What is the zeppelin hangar code?", x_memory_session=apart["thread_id"])
+    assert "Quillfeather" in str(upstream.last.json["messages"])
+    shown += [upstream.last.json["messages"]]
+    assert apart["thread_id"] not in str(shown)
+    assert shown[-2] == content
+
+
+async def _as_earlier_versions_kept_it(services: Services, id_: str, mark: str) -> None:
+    owner = sa.select(tables.media.c.tenant, tables.media.c.owner).where(tables.media.c.id == id_)
+    scope = Scope(*await services.database.query(lambda connection: connection.execute(owner).one()))
+    last = max(await services.store.chunks(scope), key=lambda row: row.seq)
+    await services.store.put_chunks(scope, [replace(last, text=last.text + mark)], {}, "")
+    await services.media.change(scope, id_, lambda one: replace(cast("Document", one), summary=f"It is.{mark}"))
 
 
 @pytest.mark.parametrize("length", ["short", "long"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
@@ -30,6 +29,7 @@ from proxy.memory.lifecycle.items import (
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text.secrets import redact
+from proxy.text.thread_mark import unmarked
 from proxy.text.tokens import measure_long
 from proxy.types import Document, Memory, Scope
 from proxy.worker.hygiene import rules_of
@@ -38,7 +38,6 @@ router = Router(prefix="/memory-manager/items", route_class=PatientRoute)
 
 READ_S = 30.0  # that an answer waits until what was added can be searched for
 _PAUSE_S = 0.02
-_MARK = re.compile(r"\n\n\(thread_[0-9a-f]{24}\)\Z")
 _Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(redact)]
 
 
@@ -142,7 +141,7 @@ async def search(scope: Caller, services: Parts, body: ItemQuery) -> list[dict[s
                 "content_type": item.content_type,
                 "priority": item.priority,
                 "score": round(min(hit.score, 1.0), 4),
-                "excerpt": unmarked(hit.excerpt),
+                "excerpt": hit.excerpt,
                 "tokens": item.tokens,
             }
         )
@@ -186,16 +185,6 @@ async def documents_of(services: Services, scope: Scope) -> list[Document]:
     return [
         one for one in found if isinstance(one, Document) and (one.session not in apart or one.session == scope.session)
     ]
-
-
-def marked(content: str, thread: str) -> str:
-    """Return a content with the name of its thread, which makes it another one than the same text outside of it."""
-    return f"{content}\n\n({thread})"
-
-
-def unmarked(content: str) -> str:
-    """Return a content as it was given, whether in quarantine or not."""
-    return _MARK.sub("", content)
 
 
 def item_shape(item: Item) -> dict[str, Any]:

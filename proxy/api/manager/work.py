@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.agents import NewAgent, create_agent, list_agents
 from proxy.api.caller import Caller, Parts, Router
-from proxy.api.manager.items import NewItem, keep_document, marked
+from proxy.api.manager.items import NewItem, keep_document
 from proxy.api.reviews import DecisionBody, decide, get_review, list_reviews
 from proxy.api.tasks import NewTask, TaskPatch, create_task, list_tasks, patch_task
 from proxy.api.writing import write
@@ -23,6 +23,7 @@ from proxy.memory.plan.changes import Change
 from proxy.process.threads import in_thread
 from proxy.store.quarantine import Apart
 from proxy.text.secrets import redact
+from proxy.text.thread_mark import marked
 from proxy.types import Memory
 
 router = Router(prefix="/memory-manager")
