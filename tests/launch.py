@@ -20,7 +20,9 @@ _START_S = 120.0  # it imports everything anew
 
 
 @contextmanager
-def process(data_dir: Path, provider: FakeProvider, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def process(
+    data_dir: Path, provider: FakeProvider, *, user: int | None = None, **variables: str
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Run the command itself, on a free port; ``variables`` are settings in its environment."""
     port = free_port()
     command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data_dir)]
@@ -29,6 +31,7 @@ def process(data_dir: Path, provider: FakeProvider, **variables: str) -> Iterato
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**environment(), **variables},
+        user=user,
     )
     try:
         wait_until(lambda: is_ready(f"http://127.0.0.1:{port}"))

@@ -35,6 +35,7 @@ async def operator(request: Request, days: Annotated[int, Query(ge=1, le=366)] =
     pairs_of_receipts = await newest_receipts(services.database, since=since, limit=_MAX_RECEIPTS)
     used, by_day, by_model, steps, reasons = await in_thread("cpu", _summed, pairs_of_receipts)
     disk = await in_thread("load", _disk, services.settings.server.data_dir)
+    await services.probe()
     failed = services.failed_writes()
     return {
         "object": "operator",

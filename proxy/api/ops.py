@@ -27,7 +27,7 @@ async def live() -> dict[str, str]:
 async def ready(request: Request) -> JSONResponse:
     """Say whether store and embedder are warm, whether turns can be kept, and what was found damaged."""
     services = services_of(request)
-    await services.database.probe()
+    await services.probe()
     failed = services.failed_writes()
     can_keep = "journal" not in failed
     parts = {"store": services.looked_over.is_set(), "embedder": services.is_embedder_warm, "journal": can_keep}

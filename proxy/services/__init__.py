@@ -164,6 +164,12 @@ class Services:
         """Return whether store and embedder are warm, and damaged tables that were found at the start are mended."""
         return self._heavy is not None and self.is_embedder_warm and self.looked_over.is_set()
 
+    async def probe(self) -> None:
+        """See whether stores whose last write failed can be written again; costs nothing where none failed."""
+        await self.database.probe()
+        if self._heavy is not None and isinstance(self._heavy.store, LanceStore):
+            await self._heavy.store.probe()
+
     def failed_writes(self) -> dict[str, FailedWrite]:
         """Return the last write that failed, of each store that has not been written since."""
         found = {"journal": self.database.failed_write}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,7 @@ _MAGIC = b"LANC"  # the last four bytes of every complete manifest
 QUARANTINE = "_quarantine"  # of one table: its broken versions
 SET_ASIDE = "quarantine"  # of the store: whole tables that are damaged
 VERSIONS = "_versions"
+_WRITTEN = ("", "data", "_transactions", VERSIONS)
 ROW_FILES = "rows_"  # how the name starts that a file for rows has for a moment
 _MAX_FOLDERS = 8192
 _SETTLED_NS = 1_000_000_000
@@ -177,6 +179,21 @@ def sweep(root: Path, *, older_than: float) -> int:
         except FileNotFoundError:  # another process swept it
             continue
     return removed
+
+
+def try_writing(table: Path, size_bytes: int) -> None:
+    """Write and remove a file of so many bytes in each folder that a commit writes to.
+
+    Raises:
+        OSError: If one of them takes none.
+    """
+    table.parent.mkdir(parents=True, exist_ok=True)
+    for folder in (table.parent, *(table / name for name in _WRITTEN)):
+        if folder.is_dir():
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=".tmp_probe_") as file:
+                file.write(bytes(size_bytes))
+                file.flush()
+                os.fsync(file.fileno())
 
 
 def flush(table: Path, *, newer_than: float) -> None:

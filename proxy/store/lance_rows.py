@@ -6,15 +6,17 @@ import asyncio
 import weakref
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from proxy.clock import Clock
 from proxy.errors import StoreUnavailable
 from proxy.process.threads import in_thread
 from proxy.store import filters
+from proxy.store.lance_disk import try_writing
 from proxy.store.lance_tables import Tables, guarded
 from proxy.store.schema import ENDINGS, Batch, Layout, Noun, Revision, T, Vector, Written, decode, from_arrow, to_arrow
-from proxy.store.sql import FailedWrite
+from proxy.store.sql import PROBE_BYTES, PROBE_EVERY_S, FailedWrite
 from proxy.types import Scope
 
 Result = TypeVar("Result")
@@ -30,11 +32,31 @@ class LanceRows:
         self._tables = tables
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
         self.failed_write: FailedWrite | None = None
+        self._failed_in: tuple[Noun, Scope] | None = None
+        self._probed_s = 0.0
 
     @property
     def dimension(self) -> int:
         """Length of the vectors."""
         return self._tables.dimension
+
+    async def probe(self) -> None:
+        """A while after a failed write see whether its table is read and its folders take files again.
+
+        The table itself is not written: that is for the holder of its owner's lease.
+        """
+        if self.failed_write is None or self._failed_in is None or Clock().monotonic() - self._probed_s < PROBE_EVERY_S:
+            return
+        (noun, scope), self._probed_s = self._failed_in, Clock().monotonic()
+        failed = self.failed_write
+        with suppress(StoreUnavailable, OSError):
+            async with self._tables.reading(noun, scope.user) as table:
+                if table is not None:
+                    await table.query().limit(1).to_arrow()
+            path = self._tables.path(noun, scope.user) or self._tables.shard(scope.user) / "new"
+            await in_thread("load", try_writing, path, PROBE_BYTES)
+            if self.failed_write is failed:
+                self.failed_write = None
 
     async def _partitions(self, scope: Scope, noun: Noun) -> list[str]:
         async with self._tables.reading(noun, scope.user) as table:
@@ -77,7 +99,7 @@ class LanceRows:
         try:
             written = await self._put(layout, scope, *what)
         except StoreUnavailable as error:
-            self.failed_write = FailedWrite(Clock().now(), str(error))
+            self.failed_write, self._failed_in = FailedWrite(Clock().now(), str(error)), (layout.noun, scope)
             self._tables.on_failure(scope.user)
             raise
         self.failed_write = None

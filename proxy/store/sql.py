@@ -26,8 +26,8 @@ Work = Callable[[sa.Connection], Any]
 
 _BATCH = 256
 _OUTAGES = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError, OSError)
-_PROBE_EVERY_S, _PROBE_S = 5.0, 1.0
-_PROBE_BYTES = 16_384  # as much as a turn needs: a disk may have room for a few bytes more and no turn
+PROBE_EVERY_S, _PROBE_S = 5.0, 1.0
+PROBE_BYTES = 16_384  # as much as a turn needs: a disk may have room for a few bytes more and no turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ class Database:
 
     async def probe(self) -> None:
         """A while after a failed write try another one, so that it is known when there is room again."""
-        if self.failed_write is None or Clock().monotonic() - self._probed_s < _PROBE_EVERY_S:
+        if self.failed_write is None or Clock().monotonic() - self._probed_s < PROBE_EVERY_S:
             return
         self._probed_s = Clock().monotonic()
         insert = self.insert(stamps)
         put = insert.on_conflict_do_update(index_elements=["name"], set_={"value": insert.excluded.value})
-        row = {"name": "probe", "value": secrets.token_hex(_PROBE_BYTES // 2)}
+        row = {"name": "probe", "value": secrets.token_hex(PROBE_BYTES // 2)}
         try:
             async with asyncio.timeout(_PROBE_S):
                 await self.submit(lambda connection: connection.execute(put, row).close())
