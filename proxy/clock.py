@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+PRESENT = timedelta(days=1)  # that a turn may wait to be learned, and still be of the present
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _FIRST_MS = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
@@ -84,6 +85,15 @@ def shifted(moment: datetime, by: timedelta) -> datetime:
     except OverflowError:
         is_later, zone = by > timedelta(), moment.tzinfo
         return datetime.max.replace(tzinfo=zone) if is_later else datetime.min.replace(tzinfo=zone)
+
+
+def came_before(moment: datetime, said: datetime, now: datetime) -> bool:
+    """Return whether something of a time came before what was said at ``said``, where both are known by ``now``.
+
+    A time that is still to come is a wrong one, of a clock that ran ahead: all that is said at present follows it.
+    What is told of the past, as in a replay, follows only what its own time says.
+    """
+    return moment <= said or (moment > now and timedelta() <= now - said <= PRESENT)
 
 
 def iso(moment: datetime) -> str:

@@ -178,8 +178,9 @@ async def _changes(services: Services, item: Item) -> list[Change]:
     assert turn is not None
     readings = await in_thread("learn", read, turn)
     own = await in_thread("learn", episodes_of, turn)
-    past = await gather(services.index, turn, readings, own)
-    changes = await in_thread("learn", learn, turn, readings, past, services.clock.now())
+    now = services.clock.now()
+    past = await gather(services.index, turn, readings, own, now)
+    changes = await in_thread("learn", learn, turn, readings, past, now)
     changes = await _with_tasks(services, turn, readings, changes)
     if turn.scope.session in await services.quarantine.targets(turn.scope):
         changes = apart_changes(changes)

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from proxy.clock import came_before
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Hide, Past, Row, holding, pieces, spans_of, terms_of
 from proxy.memory.learn.records import ending_row, remaining_row, statement_row
@@ -45,7 +46,7 @@ class Planner:
         return [
             row
             for row in self._rows.values()
-            if row.status == "active" and not is_ending(row) and row.valid_from <= self.turn.at
+            if row.status == "active" and not is_ending(row) and came_before(row.valid_from, self.turn.at, self._now)
         ]
 
     def state(self, one: Statement, said: Said) -> Memory | None:
@@ -56,6 +57,8 @@ class Planner:
         for row in self._rows.values():
             if row.status not in ("active", "archived") or plain(row.text) != known or is_ending(row):
                 continue
+            if said.live and row.expires_at is not None and row.expires_at <= self.turn.at:
+                continue  # it is over, and said anew
             if self.turn.id not in row.turns:
                 self._reinforce(row)
             return self._rows[row.id]
@@ -95,7 +98,8 @@ class Planner:
                 continue
             gone = terms_of(endings[row.batch])
             is_back = not named.isdisjoint(gone[0].forms) if gone else holds(row.text, terms[0])
-            if is_back and row.valid_to is not None and row.valid_to < self.turn.at:
+            ended_at = row.valid_to or self.turn.at
+            if is_back and ended_at != self.turn.at and came_before(ended_at, self.turn.at, self._now):
                 for change in undo_changes(row.batch, self._rows.values(), self._now):
                     self._put(change.action, change.memory, "stated again")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from operator import attrgetter
 
+from proxy.clock import came_before
 from proxy.memory.index.by_words import ByWords, row_of, search_words
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.learn.learn import Read
@@ -23,7 +25,9 @@ LAST_ROWS = 6  # of this conversation: an answer needs its question, a correctio
 _place = attrgetter("at", "seq")
 
 
-async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode]) -> Past:
+async def gather(
+    index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode], now: datetime
+) -> Past:
     """Return what a turn may concern, of all that its user's index holds; ``own`` are its messages as stored."""
     scope = turn.scope
     named = [_forms(ending.terms) for one in readings for ending in one.endings if ending.terms]
@@ -39,7 +43,7 @@ async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: S
         memories = await _memories(index, scope, readings, named, before)
     if any(ending.slot[0] for one in readings for ending in one.endings):
         named += [row.quote or row.text for row in memories if row.metadata.get(SLOT) and row.status == "active"]
-    rows = await _rows(index, turn, named, frozenset(one.id for one in own))
+    rows = await _rows(index, turn, named, frozenset(one.id for one in own), now)
     return Past(memories, rows, [Row.of(one) for one in own])
 
 
@@ -66,7 +70,7 @@ async def _memories(
     return list(found.values())
 
 
-async def _rows(index: IndexCache, turn: Turn, named: Sequence[str], own: frozenset[str]) -> list[Row]:
+async def _rows(index: IndexCache, turn: Turn, named: Sequence[str], own: frozenset[str], now: datetime) -> list[Row]:
     scope = turn.scope
     said = await index.said(scope, scope.session)
     first = min((one.seq for one in turn.messages), default=0)
@@ -74,7 +78,7 @@ async def _rows(index: IndexCache, turn: Turn, named: Sequence[str], own: frozen
     by_user = [row for row in said[-MAX_ROWS:] if row.role == "user"]
     last += await in_thread("learn", lambda: [row for row in by_user if role_in(row.text) is not None])
     rows = {row.id: row for row in (*map(Row.of, last), *await rows_holding(index, scope, named))}
-    return sorted((row for row in rows.values() if row.id not in own and row.at <= turn.at), key=_place)
+    return sorted((row for row in rows.values() if row.id not in own and came_before(row.at, turn.at, now)), key=_place)
 
 
 async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) -> list[Row]:

@@ -58,18 +58,8 @@ def remaining_row(turn: Turn, now: datetime, one: Older, text: str, batch: str) 
     old = one.memory
     if old is not None:
         id_ = memory_id(turn.scope, old.message or old.id, "", "", text)
-        return replace(
-            old,
-            id=id_,
-            text=text,
-            status="active",
-            valid_to=None,
-            updated_at=now,
-            batch="",
-            later=(),
-            metadata={**old.metadata, REMAINS: batch},
-            earlier=(),
-        )
+        single = replace(old, status="active", valid_to=None, batch="", earlier=(), later=())
+        return replace(single, id=id_, text=text, updated_at=now, metadata={**old.metadata, REMAINS: batch})
     found = one.row
     assert found is not None
     return Memory(

@@ -41,7 +41,7 @@ async def past_of(store: RamStore, text: str, *, scope: Scope = HERE, seq: int =
     turn = Turn("turn_new", scope, (Said("new", "user", text, seq=seq),), "", "complete", "m", NOW, reply_seq=seq + 1)
     own = Episode("new", scope.session, turn.id, seq, "user", text, NOW, agent=scope.agent)
     await store.put_episodes(ANNE, [own], turn_vectors([own]), MODEL)
-    return await gather(IndexCache(store, model=MODEL), turn, read(turn), [own])
+    return await gather(IndexCache(store, model=MODEL), turn, read(turn), [own], turn.at + timedelta(hours=1))
 
 
 async def test_an_ending_is_compared_with_every_conversation(store: RamStore) -> None:

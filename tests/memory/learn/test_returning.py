@@ -45,3 +45,18 @@ def test_reply_does_not_bring_back_forgotten_statements() -> None:
 def test_question_does_not_bring_back_forgotten_statements() -> None:
     world = told(*ENDED, "Do I use Magnet?")
     assert world.active == ["I use Shram as productivity tools."]
+
+
+def test_passing_statement_said_anew_holds_anew() -> None:
+    """The first "this week" is over by the time of the second."""
+    world = told("This week I am in Rome.", *["Good morning."] * 20, "This week I am in Rome.")
+    first, second = sorted(world.memories.values(), key=lambda row: row.valid_from)
+    assert first.expires_at is not None
+    assert second.expires_at is not None
+    assert first.expires_at < second.valid_from < second.expires_at
+
+
+def test_passing_statement_in_resent_history_stays_over() -> None:
+    world = told("This week I am in Rome.", *["Good morning."] * 20)
+    world.say("This week I am in Rome.", live=False)
+    assert len(world.memories) == 1
