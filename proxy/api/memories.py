@@ -22,7 +22,7 @@ from proxy.memory.changes.book import stated
 from proxy.memory.learn.past import Past
 from proxy.memory.learn.slots import marked
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of, restore_changes
-from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending
+from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending, is_over
 from proxy.pipeline.identify import in_project
 from proxy.process.threads import in_thread
 from proxy.services import Services
@@ -77,7 +77,7 @@ async def create_memory(scope: Writer, services: Parts, body: NewMemory) -> dict
 
 
 async def keep_memory(services: Services, scope: Scope, body: NewMemory, again: Mapping[str, Any]) -> dict[str, Any]:
-    """Store a memory, or change the active one of the same text.
+    """Store a memory, or change the one of the same text that holds.
 
     Args:
         services: Where it is kept.
@@ -105,7 +105,7 @@ async def keep_memory(services: Services, scope: Scope, body: NewMemory, again: 
     fields = {_COLUMNS.get(name, name): value for name, value in again.items() if name not in _NO_FIELDS}
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
-        same = next((row for row in rows if _is_same(row, memory)), None)
+        same = next((row for row in rows if _is_same(row, memory, now)), None)
         if same is None:
             return [Change("add", memory, None, "", "request")]
         edited = _edited(same, now, **fields, metadata={**same.metadata, **told})
@@ -113,7 +113,7 @@ async def keep_memory(services: Services, scope: Scope, body: NewMemory, again: 
 
     changes = await write(services, scope, plan)
     if not changes:
-        same = next(row for row in await services.store.memories(scope) if _is_same(row, memory))
+        same = next(row for row in await services.store.memories(scope) if _is_same(row, memory, now))
     return memory_shape(changes[0].memory if changes else same, await services.projects.names(scope))
 
 
@@ -166,12 +166,12 @@ async def delete_memory(
 
 @router.post("/{memory_id}/restore")
 async def restore(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Undo what closed a memory."""
+    """Undo what closed a memory; one that is over by itself holds again, without an end."""
     await _one(services, scope, memory_id)
     now = services.clock.now()
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
-        return [change for row in rows if row.id == memory_id for change in restore_changes(row, rows, now)]
+        return [change for row in rows if row.id == memory_id for change in _brought_back(row, rows, now)]
 
     changes = await write(services, scope, plan)
     (restored,) = await shown(services, scope, [changes[0].memory])
@@ -241,8 +241,10 @@ def metadata_of(given: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _is_same(row: Memory, memory: Memory) -> bool:
-    return row.status == "active" and row.text == memory.text and row.agent == memory.agent
+def _is_same(row: Memory, memory: Memory, now: datetime) -> bool:
+    """Return whether a memory holds that says the same; one that is over stays so, and the new one holds from now."""
+    holds = row.status == "active" and (is_over(memory, now) or not is_over(row, now))
+    return holds and (row.text, row.agent) == (memory.text, memory.agent)
 
 
 def _edited(row: Memory, now: datetime, **given: Any) -> Change:
@@ -250,6 +252,13 @@ def _edited(row: Memory, now: datetime, **given: Any) -> Change:
     edited = edit_memory(row, now, **given)
     is_endless = given.get("expires_at", now) is None
     return replace(edited, memory=replace(edited.memory, expires_at=None)) if is_endless else edited
+
+
+def _brought_back(row: Memory, rows: list[Memory], now: datetime) -> list[Change]:
+    restored, *others = restore_changes(row, rows, now)
+    if is_over(restored.memory, now):
+        restored = replace(restored, memory=replace(restored.memory, expires_at=None))
+    return [restored, *others]
 
 
 def _former(row: Memory, edited: Memory, scope: Scope, past: Past, now: datetime) -> list[Change]:

@@ -28,6 +28,34 @@ def test_repeated_memory_takes_the_fields_given(alice: Speaker) -> None:
     assert create(alice, TEXT, expires_at=None)["expires_at"] is None
 
 
+@pytest.mark.parametrize("path", ["/memories", "/memory-manager/items/add"])
+def test_memory_that_is_over_holds_anew(alice: Speaker, path: str) -> None:
+    first = create(alice, TEXT)
+    alice.http.patch(f"/memories/{first['id']}", json={"expires_at": "2026-01-01T00:00:00Z"}).raise_for_status()
+    assert alice.memories() == []
+    before = alice.memories(status="all")
+    for _ in range(2):
+        is_item = path != "/memories"
+        made = manage(alice, "items/add", content=TEXT)["item_id"] if is_item else create(alice, TEXT)["id"]
+    (now,) = alice.memories()
+    assert (now["id"], now["expires_at"]) == (made, None)
+    assert made != first["id"]
+    assert now["valid_from"] > first["valid_from"]
+    assert alice.memories(status="all") == [now, *before]
+    assert [step["action"] for step in history(alice, first["id"])] == ["add", "edit"]
+
+
+def test_restored_memory_that_is_over_holds_again(alice: Speaker) -> None:
+    made = create(alice, TEXT)
+    path, end = f"/memories/{made['id']}", "2026-01-01T00:00:00Z"
+    alice.http.patch(path, json={"expires_at": end}).raise_for_status()
+    between = alice.memories(status="all")[0]["updated_at"]
+    assert alice.http.post(f"{path}/restore").json()["expires_at"] is None
+    assert alice.texts() == {TEXT}
+    assert alice.texts(as_of=between) == set()
+    assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit", "restore"]
+
+
 def test_metadata_that_cannot_be_kept_is_refused(alice: Speaker) -> None:
     create(alice, TEXT)
     nested = "[" * 100 + "]" * 100

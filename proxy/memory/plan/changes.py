@@ -84,6 +84,11 @@ def is_ending(memory: Memory) -> bool:
     return bool(memory.metadata.get(ENDING))
 
 
+def is_over(memory: Memory, now: datetime) -> bool:
+    """Return whether a memory has ended by itself, as ``expires_at`` says."""
+    return memory.expires_at is not None and memory.expires_at <= now
+
+
 def is_marked(memory: Memory) -> bool:
     """Return whether a row counts whatever is asked: it ended, fills a slot, has a weight or opens prompts."""
     has_weight = memory.pinned or memory.priority > 0 or memory.expires_at is not None
