@@ -18,6 +18,7 @@ from proxy.clock import parse_time
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.lookup import MAX_FOUND, Wanted, chosen, find, place
 from proxy.memory.plan.changes import is_ending
+from proxy.memory.recall.team import Shared
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
@@ -117,8 +118,11 @@ def _no_such_place(after: str) -> NotFound:
 
 @router.post("/search")
 async def search_memories(scope: Caller, services: Parts, body: SearchBody) -> dict[str, Any]:
-    """Return what fits a query, ranked, whether or not it would be injected."""
-    hits = await _search(services, scope, body.query, limit=body.limit + 1, sources=body.sources, as_of=body.as_of)
+    """Return what fits a query, ranked, whether or not it would be injected; what others share has an ``author``."""
+    limit, shared = body.limit + 1, await services.team_memory.of(scope.teams, services.store)
+    hits = await _search(
+        services, scope, body.query, limit=limit, sources=body.sources, as_of=body.as_of, shared=shared
+    )
     return listing([hit_shape(hit) for hit in hits[: body.limit]], has_more=len(hits) > body.limit)
 
 
@@ -144,10 +148,18 @@ async def _search(
     limit: int,
     sources: Collection[Source] | None,
     as_of: datetime | None,
+    shared: Shared | None = None,
 ) -> list[Hit]:
-    now = services.clock.now()
     return await find(
-        scope, text, services.index, services.embedder, now=now, limit=limit, sources=sources, as_of=as_of
+        scope,
+        text,
+        services.index,
+        services.embedder,
+        now=services.clock.now(),
+        limit=limit,
+        sources=sources,
+        as_of=as_of,
+        shared=shared,
     )
 
 

@@ -112,7 +112,7 @@ async def _texts(services: Services, scope: Scope, ids: Collection[str]) -> dict
     memories = (await services.store.load(scope, "memories", ids=ids)).items
     memories = [row for row in memories if row.status != "quarantined" or row.session == scope.session]
     episodes = (await services.store.load(scope, "episodes", ids=ids)).items
-    shared = (await services.team_memory.of(scope.teams, services.store)).memories
+    shared = (await services.team_memory.of(scope.teams, services.store)).memories(services.clock.now())
     return {row.id: row.text for row in (*memories, *episodes, *shared) if _is_seen(scope, row.agent)}
 
 

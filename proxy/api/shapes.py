@@ -132,6 +132,7 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
         "role": hit.role,
         "kind": hit.kind,
         **({"title": hit.title} if hit.title else {}),
+        **({"author": hit.author} if hit.author else {}),
     }
 
 

@@ -34,10 +34,10 @@ class ShareBody(BaseModel):
 @router.get("/teams")
 async def list_teams(scope: Caller, services: Parts) -> dict[str, Any]:
     """Return the teams of this key, with how many memories are shared in each."""
-    shown = []
+    shown, now = [], services.clock.now()
     for team in scope.teams:
         found = await services.team_memory.of((team,), services.store)
-        shown.append({"id": team.id, "object": "team", "name": team.name, "memories": len(found.shares)})
+        shown.append({"id": team.id, "object": "team", "name": team.name, "memories": len(found.memories(now))})
     return listing(shown)
 
 
@@ -45,9 +45,10 @@ async def list_teams(scope: Caller, services: Parts) -> dict[str, Any]:
 async def list_shared(
     team_id: str, scope: Caller, services: Parts, limit: _Limit = 50, after: str = ""
 ) -> dict[str, Any]:
-    """Return what is shared in a team, by its name or id, the newest share first, each with its author."""
-    found = await services.team_memory.of((_team(scope, team_id),), services.store)
-    shown = [_shape(row, found.shares[row.id], scope) for row in reversed(found.memories)]
+    """Return what is shared in a team, by its name or id, or in all with ``*``: the newest share first."""
+    teams = scope.teams if team_id == "*" else (_team(scope, team_id),)
+    found = await services.team_memory.of(teams, services.store)
+    shown = [_shape(row, found.shares[row.id], scope) for row in reversed(found.memories(services.clock.now()))]
     left = behind(shown, after, "shared memory", id_of=itemgetter("id"))
     return listing(left[:limit], has_more=len(left) > limit)
 
@@ -59,7 +60,7 @@ async def share_memory(
     """Show a memory to a team of this key: its words and dates under the author's name, and nothing around them."""
     team = _team(scope, body.team)
     memory = await _own(services, scope, memory_id)
-    may_share(memory)
+    may_share(memory, services.clock.now())
     share = await services.shares.put(
         scope, team.id, memory.id, agent=memory.agent, author=author, now=services.clock.now()
     )

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from heapq import merge
 from itertools import zip_longest
 
 import numpy as np
@@ -26,7 +25,7 @@ from proxy.memory.recall.gate import is_personal
 from proxy.memory.recall.hits import is_of_past
 from proxy.memory.recall.query import Query, widen
 from proxy.memory.recall.sources import recall as search
-from proxy.memory.recall.team import Shared, is_shared_still, search_shared
+from proxy.memory.recall.team import Shared, is_shared_still, search_shared, with_shared
 from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.memory.visibility.visibility import current
 from proxy.pipeline.compact import compact
@@ -309,11 +308,6 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
 def still_true(ledger: Sequence[LedgerEntry], stands: Standing, shared: Shared) -> list[LedgerEntry]:
     """Return the injected blocks that may go on being injected: nothing in them is over, withheld or shared no more."""
     return [one for one in ledger if stands.still_holds(one) and is_shared_still(shared, one.memory_ids)]
-
-
-def with_shared(hits: Sequence[Hit], shared: Sequence[Hit]) -> list[Hit]:
-    """Return the user's own hits in their order with those of teams among them, by score."""
-    return list(merge(hits, shared, key=lambda hit: -hit.score))
 
 
 def seen(stands: Standing, hits: Sequence[Hit]) -> list[Hit]:

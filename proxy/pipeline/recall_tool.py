@@ -14,6 +14,7 @@ from proxy.memory.inject.blocks import query_block
 from proxy.memory.inject.standing import standing
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import recall as search
+from proxy.memory.recall.team import search_shared, with_shared
 from proxy.pipeline.assemble import TOOL_NAME
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import request_for
@@ -178,4 +179,6 @@ async def _found(exchange: Exchange, services: Services, text: str) -> str:
     hits = [*(as_hit(exchange, one) for one in passages), *(recalled.hits or recalled.considered)]
     once = list({hit.id: replace(hit) for hit in hits}.values())
     shown = holding(stands, seen(stands, once), exchange.moment, text)
+    shared = await services.team_memory.of(scope.teams, services.store)
+    shown = with_shared(shown, await search_shared(shared, scope, query))
     return query_block(shown, _MAX_TOKENS, count).text.strip()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.api.test_transfer import MEMORY, bring, exported
+from tests.e2e.test_recall_tool import Model, call
 from tests.e2e.test_tenants_keys import made
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
@@ -67,6 +70,125 @@ def asked(speaker: Speaker, upstream: FakeProvider, text: str = ASKED, **headers
 
 def shared_of(speaker: Speaker, team: str = "billing") -> list[Message]:
     return list(speaker.get(f"/teams/{team}/memories")["data"])
+
+
+def found(speaker: Speaker, text: str = ASKED, **body: Any) -> list[Message]:
+    """What a search shows of others."""
+    response = speaker.http.post("/memories/search", json={"query": text, "limit": 200, **body})
+    assert response.status_code == 200, response.text
+    return [one for one in response.json()["data"] if "author" in one]
+
+
+def tool(speaker: Speaker, name: str, **arguments: Any) -> Any:
+    """Call a tool over MCP."""
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    accepted = {"accept": "application/json, text/event-stream"}
+    response = speaker.http.post(f"{speaker.server.origin}/mcp", json=asked, headers=accepted)
+    assert response.status_code == 200, response.text
+    return response.json()["result"]
+
+
+def looked_up(speaker: Speaker, upstream: FakeProvider, text: str = ASKED) -> str:
+    """What the ``recall`` tool tells a model."""
+    model = Model()
+    model.rounds = [[call("recall", json.dumps({"query": text}))]]
+    upstream.script(model)
+    sent = {"X_Memory_Tools": "on", "X_Memory_Budget": "0"}
+    told = speaker.post([{"role": "user", "content": "And now?"}], **sent).json()["choices"][0]["message"]["content"]
+    upstream.clear()
+    upstream.script(agreeing)
+    return str(told)
+
+
+WAYS: dict[str, Callable[[Speaker, FakeProvider], object]] = {
+    "chat": asked,
+    "recall tool": looked_up,
+    "search": lambda speaker, _: found(speaker),
+    "team list": lambda speaker, _: [
+        speaker.get(f"/teams/{one['id']}/memories") for one in speaker.get("/teams")["data"]
+    ],
+    "all teams": lambda speaker, _: speaker.get("/teams/*/memories"),
+    "MCP recall": lambda speaker, _: tool(speaker, "recall", query=ASKED),
+    "MCP list": lambda speaker, _: tool(speaker, "list_memories"),
+    "MCP query": lambda speaker, _: tool(speaker, "list_memories", query=ASKED),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_shows_what_is_shared_alone(staff: Office, upstream: FakeProvider, way: str) -> None:
+    look = WAYS[way]
+    staff.anna.tell(f"{PRIVATE}. {DEPLOYS}.")
+    told = [f"We deploy the {name} service on Fridays" for name in ("mailing", "search")]
+    with speaking(staff.anna.server, staff.anna.key, x_memory_project="atlas") as there:
+        for text in told:
+            there.http.post("/memories", json={"text": text}).raise_for_status()
+    assert "billing service on" not in str(look(staff.ben, upstream)).replace(ASKED, "")
+    shared = staff.share()
+    shown = str(look(staff.ben, upstream))
+    assert DEPLOYS in shown
+    assert "anna" in shown
+    for hidden in ("61,400", "Fridays", shared["memory"]):
+        assert hidden not in shown
+    for stranger in (staff.carl, staff.dora):
+        assert DEPLOYS not in str(look(stranger, upstream))
+    staff.anna.http.post(f"/memories/{shared['memory']}/unshare", json={"team": "billing"}).raise_for_status()
+    assert DEPLOYS not in str(look(staff.ben, upstream))
+
+
+def test_author_finds_own_memory_as_their_own(staff: Office) -> None:
+    staff.anna.tell(DEPLOYS)
+    staff.share()
+    assert found(staff.anna) == []
+    assert "shared" not in tool(staff.anna, "list_memories")["structuredContent"]
+
+
+def test_searches_keep_to_what_they_are_asked(staff: Office) -> None:
+    staff.anna.tell(DEPLOYS)
+    staff.share()
+    assert [one["author"] for one in found(staff.ben)] == ["anna"]
+    assert found(staff.ben, sources=["episode", "chunk"]) == []
+    assert found(staff.ben, as_of="2026-01-01T00:00:00Z") == []
+    assert found(staff.ben, "What do you know about me?") == []
+    assert found(staff.ben, "How do I bake sourdough bread?") == []
+
+
+def test_readers_cannot_change_what_is_shared(staff: Office, upstream: FakeProvider) -> None:
+    staff.anna.tell(DEPLOYS)
+    memory = staff.share()["memory"]
+    before = staff.anna.get(f"/memories/{memory}")
+    (seen,) = found(staff.ben)
+    for id_ in (seen["id"], seen["id"].partition("-")[0], memory):
+        path = f"/memories/{id_}"
+        answers = [staff.ben.http.patch(path, json={"text": "We never deploy"}), staff.ben.http.delete(path)]
+        answers += [staff.ben.http.delete(path, params={"purge": "true"}), staff.ben.http.get(path)]
+        answers += [staff.ben.http.post(f"{path}/{verb}") for verb in ("restore", "pin")]
+        answers += [staff.ben.http.post("/memories/forget", json={"ids": [id_]})]
+        answers += [staff.ben.http.post("/quarantine", json={"memory": id_, "reason": "x"})]
+        assert {answer.status_code for answer in answers} == {404}
+        assert tool(staff.ben, "forget", ids=[id_], dry_run=False)["isError"]
+    gone = tool(staff.ben, "forget", text="billing service", dry_run=False)["structuredContent"]
+    assert (gone["closed"], gone["review"]) == ([], [])
+    assert not staff.ben.http.post("/memories/forget", json={"text": "billing"}).json()["closed"]
+    staff.ben.tell(
+        "Forget that we deploy the billing service on Thursdays.", "We don't deploy the billing service anymore."
+    )
+    made = tool(staff.ben, "remember", text=DEPLOYS)["structuredContent"]
+    assert made["id"] not in (memory, seen["id"])
+    assert staff.anna.get(f"/memories/{memory}") == before
+    assert [one["text"].rstrip(".") for one in shared_of(staff.ben)] == [DEPLOYS]
+
+
+def test_expired_memory_is_shared_no_longer(staff: Office) -> None:
+    staff.anna.tell(DEPLOYS)
+    memory = staff.share()["memory"]
+    path = f"/memories/{memory}"
+    staff.anna.http.patch(path, json={"expires_at": "2026-01-01T00:00:00Z"}).raise_for_status()
+    assert found(staff.ben) == shared_of(staff.ben) == []
+    assert staff.ben.get("/teams")["data"][0]["memories"] == 0
+    refused = staff.anna.http.post(f"{path}/share", json={"team": "billing"})
+    assert refused.status_code == 400
+    staff.anna.http.post(f"{path}/restore").raise_for_status()
+    assert [one["author"] for one in shared_of(staff.ben)] == ["anna"]
 
 
 def test_shared_memory_reaches_the_team_with_its_author(staff: Office, upstream: FakeProvider) -> None:
@@ -257,6 +379,10 @@ class Told:
             self.teams = self.teams | {team} if is_on else self.teams - {team}
 
 
+def _reaches(one: Told, name: str) -> bool:
+    return any(name in TEAMS[team] for team in one.teams)
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_a_team_lists_what_its_members_share_now(office: Running, steps: list[tuple[str, str, str]]) -> None:
@@ -284,3 +410,11 @@ def test_a_team_lists_what_its_members_share_now(office: Running, steps: list[tu
             shown = sorted((row["author"], row["text"]) for row in response.json().get("data", ()))
             shared = sorted((one.author, one.text) for one in told if one.holds and team in one.teams)
             assert shown == (shared if name in TEAMS[team] else [])
+        for name in PEOPLE:
+            others = {
+                (one.author, one.text) for one in told if one.holds and one.author != name and _reaches(one, name)
+            }
+            hits = speakers[name].post("/memories/search", json={"query": "In which room do we meet?"}).json()["data"]
+            assert {(hit["author"], hit["text"]) for hit in hits if "author" in hit} <= others
+            listed = speakers[name].get("/teams/*/memories").json()["data"]
+            assert {(row["author"], row["text"]) for row in listed if row["memory"] is None} == others

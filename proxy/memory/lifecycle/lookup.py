@@ -15,6 +15,7 @@ from proxy.memory.recall.chunk_source import ChunkSource
 from proxy.memory.recall.hits import is_of_past
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import EpisodeSource, FactSource, recall
+from proxy.memory.recall.team import Shared, search_shared, with_shared
 from proxy.memory.vectors.embed import Embedder
 from proxy.memory.visibility.visibility import current
 from proxy.store.history import Entry
@@ -110,8 +111,21 @@ async def find(
     limit: int,
     sources: Collection[Source] | None = None,
     as_of: datetime | None = None,
+    shared: Shared | None = None,
 ) -> list[Hit]:
-    """Return the best entries for ``text``, without what has ended unless ``as_of`` asks for the past."""
+    """Return the best entries for ``text``, without what has ended unless ``as_of`` asks for the past.
+
+    Args:
+        scope: Whose memory.
+        text: What is sought.
+        index: Where.
+        embedder: Of the query.
+        now: Time of it.
+        limit: Most entries.
+        sources: Only entries of these kinds; all if None.
+        as_of: Time in the past.
+        shared: What others of the user's teams share, found as facts.
+    """
     query = Query(text, "", None, now, as_of=as_of)
     with suppress(ProxyError):  # words alone still find
         query = replace(query, vector=(await embedder.embed([text], purpose="query"))[0])
@@ -122,4 +136,6 @@ async def find(
     if stands is not None:
         hits = [seen for hit in hits if (seen := stands.seen(hit)) is not None]
         hits = current(hits, stands.passing, now, is_past=is_of_past(text))
+    if shared is not None and (sources is None or "fact" in sources):
+        hits = with_shared(hits, await search_shared(shared, scope, query))[:limit]
     return [replace(hit, tokens=count(hit.text)) for hit in hits]

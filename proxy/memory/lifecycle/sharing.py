@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 
 from proxy.errors import InvalidRequest
-from proxy.memory.plan.changes import is_ending
+from proxy.memory.plan.changes import is_ending, is_over
 from proxy.store.ledger import Ledger
 from proxy.store.shares import Shares
 from proxy.types import Memory, Scope
 from proxy.types.scope import parts
 
 
-def may_share(memory: Memory) -> None:
+def may_share(memory: Memory, now: datetime) -> None:
     """Refuse what a team must not be shown.
 
     Raises:
         InvalidRequest: If the memory is over, a summary of private talk, or in quarantine.
     """
-    if memory.status != "active" or is_ending(memory):
-        raise InvalidRequest("Only active memories are shared. Restore the closed one first.", param="id")
+    if memory.status != "active" or is_ending(memory) or is_over(memory, now):
+        raise InvalidRequest("Only memories that hold are shared. Restore this one first.", param="id")
     if memory.kind == "summary":
         raise InvalidRequest("A summary tells of a whole conversation. Share single memories.", param="id")
     if parts(memory.agent)[2]:

@@ -6,9 +6,12 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from heapq import merge
 from typing import Any
 
 from proxy.memory.index.index import FactShelf
+from proxy.memory.plan.changes import is_over
 from proxy.memory.recall.found import beside_loop
 from proxy.memory.recall.gate import admit
 from proxy.memory.recall.hits import is_overview
@@ -39,10 +42,10 @@ class Shared:
     shelf: FactShelf
     shares: Mapping[str, Share]
 
-    @property
-    def memories(self) -> list[Memory]:
-        """Memories as the team sees them, the oldest share first."""
-        return sorted(self.shelf.living(), key=lambda row: (self.shares[row.id].shared_at, row.id))
+    def memories(self, now: datetime) -> list[Memory]:
+        """Return the memories that are not over, as the team sees them, the oldest share first."""
+        rows = [row for row in self.shelf.living() if not is_over(row, now)]
+        return sorted(rows, key=lambda row: (self.shares[row.id].shared_at, row.id))
 
 
 _State = tuple[tuple[Share, ...], tuple[Revision, ...]]
@@ -109,15 +112,21 @@ def as_shared(share: Share, memory: Memory) -> Memory:
 async def search_shared(shared: Shared, scope: Scope, query: Query) -> list[Hit]:
     """Return what others share that fits ``query``, best first, at most ``MAX_HITS``.
 
-    A question for everything that is known about the user is about no one else.
+    Chats, the ``recall`` tool, searches over HTTP and MCP are shown these alone. A question for everything that is
+    known about the user is about no one else, and a team reads what holds now, not what held at a time.
     """
-    if not shared.shares or is_overview(query.text):
+    if not shared.shares or is_overview(query.text) or query.as_of is not None:
         return []
     found = await beside_loop(shared.shelf, FactSource().search, shared.shelf, Scope("", ""), query, 4 * MAX_HITS)
     if not admit([found.evidence], f"{query.context}\n{query.text}", told=False).admitted:
         return []
     others = ((hit, shared.shares[hit.id]) for hit in found.hits)
     return [replace(hit, author=share.author) for hit, share in others if share.scope.user != scope.user][:MAX_HITS]
+
+
+def with_shared(hits: Sequence[Hit], shared: Sequence[Hit]) -> list[Hit]:
+    """Return the user's own hits in their order with those of teams among them, by score."""
+    return list(merge(hits, shared, key=lambda hit: -hit.score))
 
 
 def is_shared_still(shared: Shared, ids: Collection[str]) -> bool:
