@@ -121,6 +121,37 @@ class NotFound(ProxyError):
     status, type, code = 404, "invalid_request_error", "not_found"
 
 
+_LISTED = {  # where what there is stands
+    "memory": "/v1/memories?status=all",
+    "conversation": "/v1/sessions",
+    "session": "/v1/sessions",
+    "receipt": "/v1/receipts",
+    "review": "/v1/reviews?status=all",
+    "document": "/v1/documents",
+    "image": "/v1/images",
+    "item": "/memory-manager/state/export",
+    "task": "/v1/tasks?status=all",
+    "job": "/v1/jobs",
+    "agent": "/v1/agents",
+    "project": "/v1/projects",
+    "entry of the quarantine": "/v1/quarantine",
+}
+
+
+def unknown(noun: str, id_: str, *, param: str = "id") -> NotFound:
+    """Return the error for an id of nothing in this scope: the same whether it is of another's or never was."""
+    mend = f" GET {_LISTED[noun]} lists yours." if noun in _LISTED else ""
+    return NotFound(f"There is no {noun} {id_[:80]!r}.{mend}", param=param)
+
+
+def no_place(noun: str, after: str) -> NotFound:
+    """Return the error for a page behind an entry that is not in the list."""
+    return NotFound(
+        f"There is no {noun} {after[:80]!r} in this list to continue after. Ask for the first page again.",
+        param="after",
+    )
+
+
 class ModelNotFound(NotFound):
     """No route serves the model."""
 

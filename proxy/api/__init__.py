@@ -71,4 +71,4 @@ def install(app: FastAPI, services: Services) -> None:
     for path in ("/v1/files", "/v1/files/{rest:path}"):
         app.router.routes.append(Route(path, Files(services, passthrough), methods=_METHODS))
     app.router.routes.append(Route("/mcp", Endpoint(app, services), methods=["GET", "POST", "DELETE"]))
-    app.router.routes.append(Route("/v1/{path:path}", passthrough, methods=_METHODS))
+    app.router.routes.append(Route(errors.PASSED_ON, passthrough, methods=_METHODS))

@@ -7,24 +7,23 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from proxy.access.auth import agent_id
 from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import behind, listing
+from proxy.api.writing import ReadableName
 from proxy.clock import iso
 from proxy.errors import InvalidRequest
 from proxy.memory.lifecycle.tasks import TASK_MARK, open_tasks
 from proxy.services import Services
 from proxy.store.agents import Agent
-from proxy.text.secrets import redact
 from proxy.types import Scope
 from proxy.types.scope import parts
 
 router = Router(prefix="/v1/agents")
 
-_Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(redact)]
-_Words = Annotated[list[_Name], Field(max_length=100)]
+_Words = Annotated[list[ReadableName], Field(max_length=100)]
 
 
 class NewAgent(BaseModel):
@@ -32,7 +31,7 @@ class NewAgent(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: _Name
+    name: ReadableName
     capabilities: _Words = []
     private: bool = False
 

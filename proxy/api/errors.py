@@ -10,11 +10,19 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
+from starlette.types import Scope
 
 from proxy.api.asgi import REQUEST_ID, TooMuch, id_headers, wire_of
 from proxy.api.passage import note_refusal
 from proxy.errors import BodyTooLarge, InvalidJson, InvalidRequest, MethodNotAllowed, NotFound, ProxyError
 
+_MENDS = {  # by how types of problems begin
+    "extra_forbidden": "leave it out, or look up the fields in /openapi.json",
+    "string_unicode": "it has half a character in it, send whole ones",
+    "datetime": "send ISO 8601 with its offset, such as 2026-03-01T09:30:00Z",
+    "timezone": "send ISO 8601 with its offset, such as 2026-03-01T09:30:00Z",
+}
+PASSED_ON = "/v1/{path:path}"  # whatever no other route takes
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -40,9 +48,16 @@ async def _invalid(request: Request, error: Exception) -> Response:
     if (whole := _whole_body(problem, request.headers.get("content-type", ""))) is not None:
         return await _ours(request, InvalidRequest(whole))
     where = ".".join(str(part) for part in problem["loc"][1:] if "[" not in str(part))  # a union names its branches
-    said = str(problem["msg"]).removeprefix("Value error, ")
+    said = _said(problem)
     what = f"{where}: {said}" if where else said
     return await _ours(request, InvalidRequest(f"{what}.", param=where or None))
+
+
+def _said(problem: Mapping[str, Any]) -> str:
+    """Return what is wrong with a field and, where the library does not say it, how to mend it."""
+    kind, said = str(problem["type"]), str(problem["msg"]).removeprefix("Value error, ")
+    mend = next((mend for start, mend in _MENDS.items() if kind.startswith(start)), "")
+    return f"{said}; {mend}" if mend else said
 
 
 def _whole_body(problem: Mapping[str, Any], content_type: str) -> str | None:
@@ -67,17 +82,30 @@ async def _other(request: Request, error: Exception) -> Response:
     if error.status_code == 400 and error.__cause__ is not None:  # FastAPI could not parse the body
         return await _ours(request, InvalidJson(error.__cause__))
     if error.status_code == 404:
-        return await _ours(request, NotFound(f"There is no {request.method} {request.url.path[:120]} here."))
+        return await _ours(request, not_served(request.scope))
     if error.status_code == 405:
-        allowed = _allowed(request)
-        mend = f"{request.method} is not for {request.url.path[:120]}. Use {' or '.join(allowed)} there."
-        return await _ours(request, MethodNotAllowed(mend, headers={"allow": ", ".join(allowed)}))
+        return await _ours(request, not_served(request.scope, passes_on=True))
     shaped = {"message": str(error.detail), "type": "invalid_request_error", "param": None, "code": None}
     return JSONResponse({"error": shaped}, status_code=error.status_code, headers=error.headers)
 
 
-def _allowed(request: Request) -> list[str]:
+def not_served(scope: Scope, *, passes_on: bool = False) -> ProxyError:
+    """Return the error for a request that no route answers: its method or its path is wrong.
+
+    Args:
+        scope: Of the request.
+        passes_on: Other methods of the path would go to the provider.
+    """
+    asked, allowed = f"{scope['method']} {scope['path'][:120]}", _allowed(scope, passes_on=passes_on)
+    if not allowed:
+        return NotFound(f"There is no {asked} here. GET /openapi.json describes what there is.")
+    mend = f"{scope['method']} is not for {scope['path'][:120]}. Use {' or '.join(allowed)} there."
+    return MethodNotAllowed(mend, headers={"allow": ", ".join(allowed)})
+
+
+def _allowed(scope: Scope, *, passes_on: bool) -> list[str]:
     """Return the methods of a path, whichever routes have it; a HEAD is answered like a GET."""
-    asked = [{**request.scope, "method": method} for method in _METHODS]
-    found = [one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in request.app.routes)]
+    routes = [route for route in scope["app"].routes if passes_on or getattr(route, "path", "") != PASSED_ON]
+    asked = [{**scope, "method": method} for method in _METHODS]
+    found = [one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in routes)]
     return ["HEAD", *found] if "GET" in found else found

@@ -28,7 +28,7 @@ from proxy.api.forms import Form, is_form, placed, read_form, take_in
 from proxy.api.passage import note_refusal, passage_of
 from proxy.api.passthrough import Passthrough
 from proxy.api.shapes import file_shape, listing
-from proxy.errors import NotFound, ProxyError
+from proxy.errors import MethodNotAllowed, NotFound, ProxyError, no_place
 from proxy.memory.library.library import FILE_ID
 from proxy.pipeline.admission import admit, identity_of
 from proxy.pipeline.identify import requested_mode
@@ -88,7 +88,8 @@ class Files:
         elif call.method == "DELETE" and not what:
             await self._delete(call, part, upload)
         else:
-            raise NotFound(f"There is no {call.method} /v1/files/{call.rest[:120]} here.")
+            asked = f"{call.method} /v1/files/{call.rest[:120]}"
+            raise NotFound(f"There is no {asked} here. A file has GET and DELETE, its /content has GET.")
 
     async def _upload(self, call: _Call) -> None:
         """Keep an upload of a purpose that is memory's; every other one, and what is no form, is the provider's."""
@@ -135,7 +136,8 @@ class Files:
 
     async def _list(self, call: _Call) -> None:
         if call.method != "GET":
-            raise NotFound(f"There is no {call.method} /v1/files here.")
+            allowed = {"allow": "HEAD, GET, POST"}
+            raise MethodNotAllowed(f"{call.method} is not for /v1/files. Use GET or POST there.", headers=allowed)
         asked = parse_qs(call.scope["query_string"].decode("latin-1"))
         purpose, after = asked.get("purpose", [""])[0], asked.get("after", [""])[0]
         uploads = await self._services.files.all(call.owner)
@@ -148,7 +150,7 @@ class Files:
         if after:
             places = [at for at, one in enumerate(uploads) if one.id == after]
             if not places:
-                raise NotFound(f"There is no file {after[:80]!r} in this list to continue after.", param="after")
+                raise no_place("file", after)
             uploads = uploads[places[0] + 1 :]
         limit = asked.get("limit", [str(_MAX_LISTED)])[0]
         most = min(max(int(limit), 1), _MAX_LISTED) if limit.isdecimal() else _MAX_LISTED

@@ -50,8 +50,11 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
     may = scope.owns if request.ids else scope.sees  # what is named by its id is meant, whatever project it is of
     rows = [row for row in await services.store.memories(scope) if may(row.agent)]
     known = {row.id for row in rows if not is_ending(row)}
-    if (unknown := next((id_ for id_ in request.ids if id_ not in known), None)) is not None:
-        raise NotFound(f"There is no memory {unknown[:80]!r}; nothing is forgotten.", param="ids")
+    if (missing := next((id_ for id_ in request.ids if id_ not in known), None)) is not None:
+        raise NotFound(
+            f"There is no memory {missing[:80]!r}; nothing is forgotten. GET /v1/memories?status=all lists yours.",
+            param="ids",
+        )
     within = scope.at(next((row.agent for row in rows if row.id in request.ids), ""))
     past = await past_of(services.index, within, request, rows)
 
@@ -84,7 +87,11 @@ async def undo(scope: Caller, services: Parts, body: UndoBody) -> dict[str, Any]
 
     changes = await write(services, scope, plan)
     if not changes:
-        raise NotFound(f"There is no batch {body.batch[:80]!r} to undo.", param="batch")
+        raise NotFound(
+            f"There is no batch {body.batch[:80]!r} to undo. A request to forget answers with its `batch`; closed "
+            "memories name theirs.",
+            param="batch",
+        )
     restored = [memory_shape(change.memory) for change in changes if change.action == "restore"]
     return {"object": "memory.undo", "batch": body.batch, "restored": restored}
 

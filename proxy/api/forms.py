@@ -63,7 +63,7 @@ async def read_form(body: bytes, headers: Iterable[tuple[str, str]]) -> Form:
     finally:
         await form.close()
     if not isinstance(file, UploadFile):
-        raise InvalidRequest("There is no part named `file` in the form.", param="file")
+        raise InvalidRequest("There is no part named `file` in the form. Send the file as that part.", param="file")
     return Form(data, file.filename or "", file.content_type or "", purpose if isinstance(purpose, str) else "")
 
 
@@ -87,7 +87,11 @@ async def _parsed(body: bytes, headers: Iterable[tuple[str, str]]) -> FormData:
     try:
         return await parser.parse()
     except (MultiPartException, KeyError, ValueError) as error:
-        raise InvalidRequest(f"The form cannot be read: {error}.", param="file") from error
+        said = str(error).rstrip(".")
+        raise InvalidRequest(
+            f"The form cannot be read: {said}. Send multipart/form-data with the boundary that `Content-Type` names.",
+            param="file",
+        ) from error
 
 
 def placed(scope: Scope, headers: Iterable[tuple[str, str]], services: Services) -> tuple[Scope, Services]:

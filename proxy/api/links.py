@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import memory_shape, used
 from proxy.api.writing import write
-from proxy.errors import InvalidRequest, NotFound
+from proxy.errors import InvalidRequest, unknown
 from proxy.memory.plan.changes import Change, edit_memory, is_ending, link_changes, unlink_changes
 from proxy.services import Services
 from proxy.types import Memory, Scope
@@ -78,7 +78,7 @@ async def _change(
         known = {row.id: row for row in rows if not is_ending(row)}
         for id_ in (memory_id, *others):
             if id_ not in known:
-                raise NotFound(f"There is no memory {id_[:80]!r}.", param="id" if id_ == memory_id else "ids")
+                raise unknown("memory", id_, param="id" if id_ == memory_id else "ids")
         changes = change(known[memory_id], [known[id_] for id_ in others], now)
         return [
             one
@@ -89,6 +89,6 @@ async def _change(
     await write(services, scope, plan)
     row = await services.store.memory(scope, memory_id)
     if row is None:
-        raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
+        raise unknown("memory", memory_id)
     (shown,) = used([row], await services.uses.of(scope, [row.id]))
     return memory_shape(shown)

@@ -15,9 +15,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from proxy.api.caller import Caller, Parts, PatientRoute, Router, Writer
 from proxy.api.memory_lists import shown
 from proxy.api.shapes import listing, memory_shape
-from proxy.api.writing import Moment, Text, write
+from proxy.api.writing import Moment, ReadableName, Text, write
 from proxy.clock import iso
-from proxy.errors import InvalidRequest, NotFound
+from proxy.errors import InvalidRequest, MethodNotAllowed, unknown
 from proxy.memory.changes.book import stated
 from proxy.memory.learn.past import Past
 from proxy.memory.learn.slots import marked
@@ -33,8 +33,8 @@ from proxy.worker.destroy import destroy_memory
 router = Router(prefix="/v1/memories", route_class=PatientRoute)
 
 _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
-_Project = Annotated[_Name, Field(min_length=1)]
 _Value = Annotated[str, Field(max_length=2000), AfterValidator(redact)]
+_ACTIONS = frozenset({"search", "forget", "undo", "preview"})  # words that stand where an id might
 _COLUMNS = {"object_value": "object"}
 _NO_FIELDS = frozenset({"text", "project", "metadata"})  # of a memory that is known
 
@@ -55,7 +55,7 @@ class NewMemory(_Body):
     priority: int = Field(0, ge=-100, le=100)
     confidence: float = Field(1.0, ge=0, le=1)
     expires_at: Moment | None = None
-    project: _Project | None = None
+    project: ReadableName | None = None
     metadata: dict[str, Any] = {}
 
 
@@ -215,9 +215,11 @@ async def _placed(scope: Scope, services: Services, body: NewMemory) -> Scope:
 
 
 async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
+    if memory_id in _ACTIONS:
+        raise MethodNotAllowed(f"/v1/memories/{memory_id} takes POST with a JSON body.", headers={"allow": "POST"})
     row = await services.store.memory(scope, memory_id)
     if row is None or not scope.owns(row.agent) or is_ending(row):
-        raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
+        raise unknown("memory", memory_id)
     return row
 
 
@@ -277,5 +279,5 @@ async def _change(services: Services, scope: Scope, memory_id: str, change: Call
 
     changes = await write(services, scope, plan)
     if not changes:
-        raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
+        raise unknown("memory", memory_id)
     return changes[0].memory

@@ -15,7 +15,7 @@ from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
 from proxy.api.writing import Moment
 from proxy.clock import parse_time
-from proxy.errors import InvalidRequest, NotFound
+from proxy.errors import InvalidRequest, NotFound, no_place
 from proxy.memory.lifecycle.lookup import MAX_FOUND, Wanted, chosen, find, place
 from proxy.memory.plan.changes import is_ending
 from proxy.memory.recall.team import Shared
@@ -111,9 +111,7 @@ async def _newest(
 
 
 def _no_such_place(after: str) -> NotFound:
-    return NotFound(
-        f"There is no memory {after[:80]!r} to continue after. Ask for the first page again.", param="after"
-    )
+    return no_place("memory", after)
 
 
 @router.post("/search")

@@ -67,7 +67,7 @@ _ERROR = {
         "application/json": {
             "example": {
                 "error": {
-                    "message": "There is no memory 'mem_0'.",
+                    "message": "There is no memory 'mem_0'. GET /v1/memories?status=all lists yours.",
                     "type": "invalid_request_error",
                     "param": "id",
                     "code": "not_found",

@@ -27,6 +27,7 @@ from proxy.api.asgi import (
     watched,
 )
 from proxy.api.coding import plain
+from proxy.api.errors import not_served
 from proxy.api.forms import fields_of, is_form, model_named, with_model
 from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import note_refusal, passage_of
@@ -66,7 +67,7 @@ _WITH_FORM = ("/audio/transcriptions", "/audio/translations", "/images/edits", "
 _OURS = frozenset(
     {
         *("agents", "documents", "erase", "export", "import", "jobs", "memories", "operator", "projects", "quarantine"),
-        *("receipts", "reviews", "sessions", "state", "tasks", "usage"),
+        *("receipts", "reviews", "sessions", "state", "tasks", "teams", "usage"),
     }
 )
 _IMAGE_MODELS = frozenset({"generations", "edits", "variations"})
@@ -95,6 +96,7 @@ class _Asked:
     """A request as it came, and what of its body matters here."""
 
     def __init__(self, scope: Scope, path: str, headers: Headers, body: bytes) -> None:
+        self.scope = scope
         self.method: str = scope["method"]
         self.is_anthropics = is_anthropics(scope)
         self.path = path
@@ -150,7 +152,7 @@ class Passthrough:
 
     async def _serve(self, asked: _Asked, admission: Admission, receive: Receive, send: Send) -> None:
         segments = settled(asked.path)
-        _refuse_ours(asked.method, asked.path)
+        _refuse_ours(asked.scope, asked.path)
         handing = await self._guard(asked, segments, admission)
         plan = permitted(admission.identity, asked.model, lambda: self._plan(asked))
         admission.ticket.reserve(tokens=asked.tokens, is_stream=asked.is_stream)
@@ -267,11 +269,11 @@ def _is_list(method: str, path: str) -> bool:
     return method in ("GET", "HEAD") and (path == "/models" or path.startswith("/models/"))
 
 
-def _refuse_ours(method: str, path: str) -> None:
+def _refuse_ours(scope: Scope, path: str) -> None:
     """Keep what was meant for our memory, however it is spelt, from going to the provider."""
     first, _, rest = unquote(path).lower()[1:].partition("/")
     if first in _OURS or (first == "images" and rest.partition("/")[0] not in _IMAGE_MODELS):
-        raise NotFound(f"There is no {method} /v1{path[:120]} here.")
+        raise not_served(scope)
 
 
 def _fields(body: bytes) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from proxy.api.caller import Caller, Parts, Router
 from proxy.api.sessions import destroy_conversation, find_session
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
-from proxy.errors import InvalidRequest, NotFound
+from proxy.errors import InvalidRequest, NotFound, unknown
 from proxy.memory.lifecycle.quarantine import Parts as To
 from proxy.memory.lifecycle.quarantine import release, set_apart
 from proxy.memory.plan.changes import is_ending
@@ -126,14 +126,14 @@ async def _meant(services: Services, scope: Scope, kind: ApartKind, id_: str) ->
             with suppress(NotFound):
                 item = await part.media.get(scope, id_)
                 return part, item.id, scope.at(item.agent)
-    raise NotFound(f"There is no {kind} {id_[:80]!r}.", param=kind)
+    raise unknown(kind, id_, param=kind)
 
 
 async def _found(services: Services, scope: Scope, entry_id: str) -> tuple[Services, Apart]:
     for part in services.both():
         with suppress(NotFound):
             return part, await part.quarantine.get(scope, entry_id)
-    raise NotFound(f"Nothing of the id {entry_id[:80]!r} is in quarantine.", param="id")
+    raise unknown("entry of the quarantine", entry_id)
 
 
 def _parts(services: Services) -> To:

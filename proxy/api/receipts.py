@@ -11,7 +11,7 @@ from fastapi import Query
 
 from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.api.shapes import listing
-from proxy.errors import NotFound, StoreUnavailable
+from proxy.errors import NotFound, StoreUnavailable, no_place, unknown
 from proxy.memory.conversations.chain import message_id
 from proxy.memory.conversations.running import Segment, render
 from proxy.memory.inject.standing import standing
@@ -50,7 +50,7 @@ async def list_receipts(
             found += await part.receipts.page(scope, sessions=sessions, after=last, limit=most)
             last = ""
     if last:
-        raise NotFound(f"There is no receipt {after[:80]!r} in this list to continue after.", param="after")
+        raise no_place("receipt", after)
     found = [body for body in found if not entry or any(_is_of(one, entry) for one in body.get("injected", ()))]
     shown = [{"object": "receipt", **{name: [] for name in _LISTS}, **body} for body in found[:limit]]
     return listing(shown, has_more=len(found) > limit)
@@ -89,7 +89,7 @@ async def _found(services: Services, scope: Scope, receipt_id: str) -> dict[str,
             outage = error
         except NotFound:
             continue
-    raise outage or NotFound(f"There is no receipt {receipt_id[:80]!r}.", param="id")
+    raise outage or unknown("receipt", receipt_id)
 
 
 def _is_of(entry: dict[str, Any], wanted: str) -> bool:

@@ -14,7 +14,7 @@ from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import listing, memory_shape
 from proxy.api.writing import write
 from proxy.clock import iso
-from proxy.errors import Conflict, InvalidRequest, NotFound
+from proxy.errors import Conflict, InvalidRequest, unknown
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.lifecycle.review import (
     Decision,
@@ -170,7 +170,7 @@ def _one(found: Iterable[Memory], review_id: str, param: str = "id") -> Memory:
     for row in found:
         if row.id == review_id:
             return row
-    raise NotFound(f"There is no review {review_id[:80]!r}.", param=param)
+    raise unknown("review", review_id, param=param)
 
 
 async def _shape(services: Services, scope: Scope, review: Memory, rows: Sequence[Memory]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from fastapi import Query
 
 from proxy.api.caller import Caller, Parts, PatientRoute, Router, project_asked
 from proxy.api.shapes import episode_shape, listing, session_shape
-from proxy.errors import NotFound
+from proxy.errors import NotFound, no_place, unknown
 from proxy.memory.lifecycle.usage import usage_of_sessions
 from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
@@ -42,9 +42,7 @@ async def list_sessions(
     try:
         page, has_more = await services.sessions.page(scope, after=after, limit=limit, project=asked)
     except NotFound as error:
-        raise NotFound(
-            f"There is no conversation {after[:80]!r} in this list to continue after.", param="after"
-        ) from error
+        raise no_place("conversation", after) from error
     shown = [session_shape(session) for session in page]
     if usage and page:
         ids = [session.id for session in page]
@@ -84,7 +82,7 @@ async def find_session(services: Services, scope: Scope, session_id: str) -> tup
     for part in services.both():
         with suppress(NotFound):
             return part, await _one(part, scope, session_id)
-    raise NotFound(f"There is no conversation {session_id[:80]!r}.", param="id")
+    raise unknown("conversation", session_id)
 
 
 async def _one(services: Services, scope: Scope, session_id: str) -> Session:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from proxy.clock import iso
-from proxy.errors import NotFound
+from proxy.errors import no_place
 from proxy.memory.plan.changes import INTERNAL
 from proxy.store.files import Upload
 from proxy.store.jobs import Job
@@ -47,7 +47,7 @@ def behind(rows: Sequence[T], after: str, noun: str, *, id_of: Callable[[T], str
         return list(rows)
     at = next((at for at, row in enumerate(rows) if id_of(row) == after), None)
     if at is None:
-        raise NotFound(f"There is no {noun} {after[:80]!r} in this list to continue after.", param="after")
+        raise no_place(noun, after)
     return list(rows[at + 1 :])
 
 

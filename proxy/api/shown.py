@@ -10,7 +10,7 @@ from proxy.api.asgi import headers_of, read_body
 from proxy.api.caller import Caller, Parts, PatientRoute, Router, Writer, project_asked
 from proxy.api.forms import placed, read_form, take_in
 from proxy.api.shapes import chunk_shape, listing, shown_shape
-from proxy.errors import NotFound
+from proxy.errors import NotFound, no_place, unknown
 from proxy.pipeline.admission import identity_of
 from proxy.services import Services
 from proxy.store.media import MediaKind, Shown
@@ -58,7 +58,7 @@ async def list_chunks(
     ids = [f"{item.id}.{seq}" for seq in range(number)]
     if after:
         if after not in ids:
-            raise NotFound(f"There is no chunk {after[:80]!r} in this list to continue after.", param="after")
+            raise no_place("chunk", after)
         ids = ids[ids.index(after) + 1 :]
     rows = sorted(await part.store.chunks(scope, ids[:limit]), key=lambda row: row.seq)
     return listing([chunk_shape(row) for row in rows], has_more=len(ids) > limit)
@@ -141,4 +141,4 @@ async def _found(services: Services, scope: Scope, media_id: str, kind: MediaKin
             return part, await part.media.get(scope, media_id, kind)
         except NotFound:
             continue
-    raise NotFound(f"There is no {kind} {media_id[:80]!r}.", param="id")
+    raise unknown(kind, media_id)

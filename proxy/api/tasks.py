@@ -16,9 +16,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from proxy.api.caller import Caller, Parts, Router, Writer
 from proxy.api.memory_lists import moment_of
 from proxy.api.shapes import behind, listing
-from proxy.api.writing import worded, write
+from proxy.api.writing import ReadableName, worded, write
 from proxy.clock import iso, parse_time
-from proxy.errors import InvalidRequest, NotFound
+from proxy.errors import InvalidRequest, unknown
 from proxy.memory.changes.book import stated
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.lifecycle.tasks import (
@@ -73,7 +73,7 @@ class NewTask(BaseModel):
     priority: _Priority = PRIORITY
     status: TaskStatus = "open"
     agent: _Name | None = None
-    project: Annotated[_Name, Field(min_length=1)] | None = None
+    project: ReadableName | None = None
 
 
 class TaskPatch(BaseModel):
@@ -158,7 +158,7 @@ async def patch_task(task_id: str, scope: Caller, services: Parts, body: TaskPat
     now = services.clock.now()
     values = _values(body.model_dump(exclude_unset=True))
     if values.get("title", "") is None:
-        raise InvalidRequest("A task has a title.", param="title")
+        raise InvalidRequest("A task has a title. Send `title` with some words, or leave it out.", param="title")
 
     def change(row: Memory, task: Task) -> Change:
         new = replace(task, **values)
@@ -210,7 +210,7 @@ def _shape(row: Memory, names: dict[str, str]) -> dict[str, Any]:
 async def _one(services: Services, scope: Scope, task_id: str) -> Memory:
     row = await services.store.memory(scope, task_id)
     if row is None or not scope.owns(row.agent) or row.status == "quarantined" or task_of(row) is None:
-        raise NotFound(f"There is no task {task_id[:80]!r}.", param="id")
+        raise unknown("task", task_id)
     return row
 
 
@@ -223,5 +223,5 @@ async def _change(services: Services, scope: Scope, task_id: str, change: Callab
 
     changes = await write(services, scope, plan)
     if not changes:
-        raise NotFound(f"There is no task {task_id[:80]!r}.", param="id")
+        raise unknown("task", task_id)
     return changes[0].memory

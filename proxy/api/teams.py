@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from proxy.api.caller import Author, Caller, Parts, PatientRoute, Router
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
-from proxy.errors import NotFound
+from proxy.errors import NotFound, unknown
 from proxy.memory.lifecycle.sharing import may_share, withdraw
 from proxy.memory.recall.team import as_shared
 from proxy.services import Services
@@ -90,7 +90,7 @@ def _team(scope: Scope, wanted: str) -> Team:
 async def _own(services: Services, scope: Scope, memory_id: str) -> Memory:
     memory = await services.store.memory(scope, memory_id)
     if memory is None or not scope.owns(memory.agent):
-        raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
+        raise unknown("memory", memory_id)
     return memory
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Annotated
@@ -67,6 +68,19 @@ def worded(text: str) -> str:
         raise ValueError("it is blank; send some words")
     return text
 
+
+def readable(text: str) -> str:
+    """Return a name that a person can read and a header can carry.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    if not text.strip() or any(unicodedata.category(char) == "Cc" for char in text):
+        raise ValueError("it is blank or has control characters in it; send a name that can be read")
+    return text
+
+
+ReadableName = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(readable), AfterValidator(redact)]
 
 # To be stored, or looked for among what is.
 Text = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(worded), AfterValidator(redact)]

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
-from proxy.errors import NotFound
+from proxy.errors import unknown
 from proxy.store.sql import Database
 from proxy.store.tables import agents
 from proxy.types import Scope
@@ -90,7 +90,7 @@ class Agents:
         for one in await self.all(scope):
             if agent in (one.id, one.name):
                 return one
-        raise NotFound(f"There is no agent {agent[:80]!r}.", param="id")
+        raise unknown("agent", agent)
 
     async def remove(self, scope: Scope, agent: str) -> None:
         """Take an agent off the list; its memory stays."""

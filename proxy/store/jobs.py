@@ -10,7 +10,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
-from proxy.errors import NotFound
+from proxy.errors import unknown
 from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import jobs
@@ -83,7 +83,7 @@ class Jobs:
         query = sa.select(jobs).where(*_seen(scope), jobs.c.id == job_id)
         row = await self._db.query(lambda connection: connection.execute(query).first())
         if row is None:
-            raise NotFound(f"There is no job {job_id[:80]!r}.", param="id")
+            raise unknown("job", job_id)
         return _job(row)
 
     async def page(self, scope: Scope, *, limit: int = _MAX_PAGE) -> list[Job]:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from pydantic import TypeAdapter, ValidationError
 
 from proxy.clock import from_ms, is_storable, to_ms
-from proxy.errors import NotFound
+from proxy.errors import no_place, unknown
 from proxy.store.blobs import is_name
 from proxy.store.partitions import listed, owned
 from proxy.store.sql import Database
@@ -87,7 +87,7 @@ class Media:
         query = sa.select(media.c.kind, media.c.body).where(*where)
         row = await self._db.query(lambda connection: connection.execute(query).first())
         if row is None:
-            raise NotFound(f"There is no {kind or 'file'} {media_id[:80]!r}.", param="id")
+            raise unknown(kind or "file", media_id)
         return _decoded(row)
 
     async def named(self, scope: Scope, sha256: str) -> Shown | None:
@@ -121,7 +121,7 @@ class Media:
         if after:
             place = next((at for at, item in enumerate(items) if item.id == after), None)
             if place is None:
-                raise NotFound(f"There is no {kind} {after[:80]!r} in this list to continue after.", param="after")
+                raise no_place(kind, after)
             items = items[place + 1 :]
         return items[:limit], limit is not None and len(items) > limit
 

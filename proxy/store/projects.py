@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
-from proxy.errors import NotFound
+from proxy.errors import unknown
 from proxy.store.sql import Database
 from proxy.store.tables import projects
 from proxy.types import Scope
@@ -74,7 +74,7 @@ class Projects:
         for one in await self.all(scope):
             if project in (one.id, one.name):
                 return one
-        raise NotFound(f"There is no project {project[:80]!r}.", param="id")
+        raise unknown("project", project)
 
     async def remove(self, scope: Scope, project: str) -> None:
         """Drop the name of a project whose memory is gone."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
-from proxy.errors import NotFound
+from proxy.errors import unknown
 from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import quarantine
@@ -94,7 +94,7 @@ class Quarantine:
         for one in await self.all(scope):
             if id_ in (one.id, one.target):
                 return one
-        raise NotFound(f"Nothing of the id {id_[:80]!r} is in quarantine.", param="id")
+        raise unknown("entry of the quarantine", id_)
 
     async def targets(self, scope: Scope) -> frozenset[str]:
         """Return the ids of all that the user has in quarantine, in view or not."""

@@ -11,6 +11,8 @@ from tests.api.test_memories import create, refused
 from tests.running import Running
 from tests.talking import Speaker, speaking
 
+MEND = "GET /v1/memories?status=all lists yours."
+
 
 @pytest.mark.parametrize(
     ("method", "path", "body"),
@@ -27,12 +29,23 @@ from tests.talking import Speaker, speaking
         ("GET", "/projects?after={}", None),
         ("GET", "/memories/'%20OR%201=1%20--", None),
         ("GET", "/receipts/rcpt_{}", None),
+        ("GET", "/sessions/ses_{}", None),
+        ("GET", "/documents/doc_{}", None),
+        ("DELETE", "/images/img_{}", None),
+        ("GET", "/jobs/job_{}", None),
+        ("GET", "/tasks/mem_{}", None),
+        ("POST", "/reviews/end_{}", {"decision": "approve"}),
+        ("PATCH", "/agents/{}", {"private": True}),
+        ("GET", "/projects/{}", None),
+        ("POST", "/quarantine/qua_{}/release", None),
     ],
 )
 def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: Any) -> None:
     create(alice, "I live in Oslo")
     error = refused(alice.http.request(method, path.format("0" * 24), json=body), 404, "not_found")
     assert error["message"].startswith("There is no ")
+    mends = (" lists yours.", "Ask for the first page again.", "A request to forget answers with its `batch`")
+    assert any(mend in error["message"] for mend in mends)
     assert ("after" in path) == (error["param"] == "after")
     assert len(alice.memories()) == 1
 
@@ -50,6 +63,11 @@ def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: An
         ("POST", "/memories", {"text": "x", "confidence": 2}, "confidence"),
         ("POST", "/memories", [], None),
         ("POST", "/memories/search", {}, "query"),
+        ("POST", "/agents", {"name": " "}, "name"),
+        ("POST", "/agents", {"name": "a\nb"}, "name"),
+        ("POST", "/memories", {"text": "x", "project": " "}, "project"),
+        ("POST", "/memories", {"text": "x", "project": ""}, "project"),
+        ("POST", "/tasks", {"title": "x", "project": "\0"}, "project"),
         ("POST", "/memories/search", {"query": "x", "limit": 0}, "limit"),
         ("POST", "/memories/search", {"query": "x", "sources": ["rumour"]}, "sources.0"),
         ("POST", "/memories/forget", {"text": ""}, "text"),
@@ -73,6 +91,30 @@ def test_what_cannot_be_understood_is_refused_by_name(
     assert error["param"] == param
 
 
+@pytest.mark.parametrize(
+    ("body", "mend"),
+    [
+        (b'{"text": "x", "colour": "red"}', "look up the fields in /openapi.json"),
+        (b'{"text": "x", "expires_at": "soon"}', "such as 2026-03-01T09:30:00Z"),
+        (b'{"text": "x", "expires_at": "2030-01-01T00:00:00"}', "such as 2026-03-01T09:30:00Z"),
+        (b'{"text": "\\ud83d"}', "send whole ones"),
+        (b'{"text": "x", "project": " "}', "send a name that can be read"),
+    ],
+)
+def test_refusal_of_a_field_names_its_mend(alice: Speaker, body: bytes, mend: str) -> None:
+    answer = alice.http.post("/memories", content=body, headers={"content-type": "application/json"})
+    assert mend in refused(answer, 400, "invalid_request")["message"]
+
+
+@pytest.mark.parametrize("path", ["/documents", "/import"])
+@pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=a"])
+def test_broken_form_is_refused_with_the_mend(alice: Speaker, path: str, kind: str) -> None:
+    answer = alice.http.post(path, content=b"x", headers={"content-type": kind})
+    message = refused(answer, 400, "invalid_request")["message"]
+    assert ".." not in message
+    assert "Send " in message
+
+
 def test_a_patch_of_nothing_is_refused(alice: Speaker) -> None:
     made = create(alice, "I live in Oslo")
     refused(alice.http.patch(f"/memories/{made['id']}", json={}), 400, "invalid_request")
@@ -93,7 +135,7 @@ def test_broken_json_is_refused(alice: Speaker) -> None:
 
 def test_unknown_method_is_refused_in_shape(alice: Speaker) -> None:
     response = alice.http.put("/memories", json={"text": "x"})
-    refused(response, 404, "not_found")
+    assert "GET or POST" in refused(response, 405, "method_not_allowed")["message"]
 
 
 def test_without_a_key_there_is_nothing_to_see(server: Running) -> None:
@@ -115,7 +157,10 @@ def test_forgetting_an_unknown_id_forgets_nothing(server: Running, alice: Speake
     for id_ in (theirs, "mem_0", ""):
         body = {"ids": [mine["id"], id_], "dry_run": dry_run}
         error = refused(alice.http.post("/memories/forget", json=body), 404, "not_found")
-        assert (error["message"], error["param"]) == (f"There is no memory {id_!r}; nothing is forgotten.", "ids")
+        assert (error["message"], error["param"]) == (
+            f"There is no memory {id_!r}; nothing is forgotten. {MEND}",
+            "ids",
+        )
     assert alice.memories() == [mine]
 
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.api.memories import NewMemory, keep_memory, metadata_of
-from proxy.errors import InvalidRequest, NotFound
+from proxy.errors import InvalidRequest, NotFound, unknown
 from proxy.memory.conversations.chain import named_session
 from proxy.memory.library.digest import digest
 from proxy.memory.library.library import Parcel
@@ -220,7 +220,7 @@ async def _found(services: Services, scope: Scope, item_id: str) -> Document | M
             found = await services.media.get(scope, item_id, "document")
             assert isinstance(found, Document)
             return found
-    raise NotFound(f"There is no item {item_id[:80]!r}.", param="item_id")
+    raise unknown("item", item_id, param="item_id")
 
 
 async def _content(services: Services, scope: Scope, document: Document) -> str:

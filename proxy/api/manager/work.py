@@ -14,7 +14,7 @@ from proxy.api.caller import Caller, Parts, Router
 from proxy.api.manager.items import NewItem, keep_document
 from proxy.api.reviews import DecisionBody, decide, get_review, list_reviews
 from proxy.api.tasks import NewTask, TaskPatch, create_task, list_tasks, patch_task
-from proxy.api.writing import write
+from proxy.api.writing import worded, write
 from proxy.errors import InvalidRequest
 from proxy.memory.conversations.chain import named_session
 from proxy.memory.lifecycle.review import Question
@@ -29,7 +29,8 @@ from proxy.types import Memory
 router = Router(prefix="/memory-manager")
 
 _MAX_LISTED = 1000
-_Words = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(redact)]
+_Words = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(worded), AfterValidator(redact)]
+_Choice = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(worded), AfterValidator(redact)]
 _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
 
 
@@ -45,7 +46,7 @@ class SetApart(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     content: Annotated[str, Field(min_length=1)]
-    context_type: Annotated[_Name, Field(min_length=1)] = "text"
+    context_type: _Choice = "text"
     reason: Annotated[str, Field(max_length=2000), AfterValidator(redact)] = ""
 
 
@@ -55,7 +56,7 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: _Words
-    choices: Annotated[list[Annotated[_Name, Field(min_length=1)]], Field(max_length=100)] = []
+    choices: Annotated[list[_Choice], Field(max_length=100)] = []
     context: Annotated[str, Field(max_length=20_000), AfterValidator(redact)] = ""
     agent: _Name = ""
 
