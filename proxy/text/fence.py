@@ -37,7 +37,7 @@ _HIDDEN_OR_NEEDED = re.compile(
     f"(\U0001f3f4(?:{_FLAGS})"
     f"|(?:(?<=[{_PICTURES}])|(?<=[{_PICTURES}]\ufe0f))\u200d(?=[{_PICTURES}])"
     f"|(?<=[{_SHAPED}])[{_JOINERS}](?![{_JOINERS}])"
-    rf"|(?<=[^{_PLAIN_ASCII}{_HIDDEN}{_JOINERS}{_SELECTORS}{_LESS}\s\u2800])[{_SELECTORS}])"
+    rf"|(?<=[^{_PLAIN_ASCII}{_HIDDEN}{_JOINERS}{_SELECTORS}{_LESS}{_LIKE}\s\u2800])[{_SELECTORS}])"
     f"|[{_HIDDEN}{_JOINERS}{_SELECTORS}]"
 )
 

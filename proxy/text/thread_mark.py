@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_MARK = re.compile(r"(?:\A|\s+)\(thread_[0-9a-f]{24}\)\s*\Z")
+_MARK = re.compile(r"\(thread_[0-9a-f]{24}\)")
+_LENGTH = len("(thread_)") + 24
 
 
 def marked(content: str, thread: str) -> str:
@@ -18,4 +19,7 @@ def unmarked(text: str) -> str:
     >>> unmarked(marked("The code is 17.", "thread_" + "0" * 24))
     'The code is 17.'
     """
-    return _MARK.sub("", text) if "(thread_" in text[-80:] else text
+    body = text.rstrip()
+    said = body[:-_LENGTH]
+    is_marked = _MARK.fullmatch(body[-_LENGTH:]) is not None and not said[-1:].strip()
+    return said.rstrip() if is_marked else text

@@ -79,6 +79,7 @@ def test_line_is_single_and_opens_no_tag(text: str) -> None:
     assert not opens_a_tag(shown)
 
 
+@example("\u3008\ufe00/")
 @given(TEXTS)
 def test_rendering_twice_is_rendering_once(text: str) -> None:
     assert line(line(text)) == line(text)
