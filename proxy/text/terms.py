@@ -10,11 +10,14 @@ from typing import NamedTuple
 from proxy.text.languages import words as listed
 from proxy.text.lexical import content
 from proxy.text.segment import clauses
-from proxy.text.words import HAS_CJK, fold, stems, words
+from proxy.text.words import HAS_CJK, fold, stems, unaccented, words
 
 MIN_LETTERS = 2  # of a telling word that is no name
+MAX_NAME_CJK = 4  # characters
+SUBJECT_WORDS = 4  # of a clause, within which its subject stands
 MIN_CJK_SHARE = 0.6  # of a run's character pairs; a verb or measure word may stand between them
 _CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
+_OTHERS = ("people", "third")
 _IDLE = ("first", "mine", "third", "article", "preposition", "and", "but", "light", "generic", "time", "ask", "also")
 
 
@@ -65,15 +68,54 @@ def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
         ordered = words(clause)
         places = [at for at, word in enumerate(ordered) if any(word.text in term.forms for term in held)]
         called = [at for at, word in enumerate(ordered) if word.text in listed("called")]
-        after = max(places, default=0)
         for term in [term for term in terms_in(clause) if term.is_name and term not in held]:
             at = next((at for at, word in enumerate(ordered) if word.text == term.text), -1)
-            between = {word.text for word in ordered[after + 1 : at]}
-            is_beside = after < at and between <= listed("and") | {one.text for one in found}
-            if is_beside or any(place < at for place in called):
+            joints = listed("and") | {one.text for one in found}
+            between = [{word.text for word in ordered[place + 1 : at]} for place in places + called if place < at]
+            if any(them <= joints for them in between):
                 found.append(term)
         found += called_in(clause)
     return found
+
+
+def person_in(clause: str) -> str:
+    """Return the words for a person in the opening of a clause, with their name: "My brother Tom"; "" without one.
+
+    Of a team or company, which its author is part of, it is the whole opening.
+    """
+    if HAS_CJK.search(clause):
+        head = clause[: SUBJECT_WORDS + 2]
+        opening = [(head.find(one), one) for name in _OTHERS for one in listed(name) if HAS_CJK.match(one)]
+        found = sorted((at, -len(one), one) for at, one in opening if at >= 0)
+        spans = [(one, at + len(one)) for at, _, one in found]
+    else:
+        first = words(clause)[:SUBJECT_WORDS]
+        head = clause[: first[-1].end] if first else ""
+        spans = [(word.text, word.end) for name in _OTHERS for word in first if word.text in listed(name)]
+    if not spans:
+        return ""
+    noun, end = spans[0]
+    return head if noun in listed("groups") else _with_name(clause, end)
+
+
+def _with_name(clause: str, end: int) -> str:
+    """Return a clause up to the noun for a person that ends at ``end``, and their name: "My wife is called Ana"."""
+    if HAS_CJK.match(clause[end - 1]):
+        called = _calling_cjk().match(clause, end)
+        start = called.end() if called else end
+        run = _CJK_RUN.match(clause, start)
+        name = next(iter(_idle_characters().split(run[0], 1)), "") if run else ""
+        return clause[:start] + name[:MAX_NAME_CJK]
+    is_called = is_named = False
+    for word in (word for word in words(clause) if word.start >= end):
+        is_capital = clause[word.start].isupper() and not is_idle(word.text)
+        if is_called or is_capital:
+            end, is_called, is_named = word.end, False, True
+        elif is_named or not any(word.text in listed(name) for name in ("called", "copula", "generic")):
+            break
+        else:
+            is_called = word.text in listed("called") and word.text not in listed("copula")
+    return clause[:end]
 
 
 def says_nothing(text: str) -> bool:
@@ -90,7 +132,8 @@ def is_idle(word: str) -> bool:
 @lru_cache(maxsize=20_000)
 def forms_of(word: str) -> frozenset[str]:
     """Return a folded word with its stems."""
-    return frozenset((word, *stems(word)))
+    bare = unaccented(word)  # many write "cafe"
+    return frozenset((word, *stems(word), *(stems(bare) if bare != word else ())))
 
 
 def with_alike(term: Term) -> Term:
@@ -144,8 +187,13 @@ def _telling(run: str) -> Sequence[str]:
 
 @lru_cache(maxsize=1)
 def _called_cjk() -> re.Pattern[str]:
+    return re.compile(rf"(?:{_calling_cjk().pattern})({_CJK_RUN.pattern[:-1]}{{2,4}})\W*$")
+
+
+@lru_cache(maxsize=1)
+def _calling_cjk() -> re.Pattern[str]:
     called = sorted((word for word in listed("called") if HAS_CJK.match(word)), key=len, reverse=True)
-    return re.compile(rf"(?:{'|'.join(called)})({_CJK_RUN.pattern[:-1]}{{2,4}})\W*$")
+    return re.compile("|".join(called))
 
 
 @lru_cache(maxsize=1)

@@ -33,6 +33,7 @@ _MATERIAL = re.compile(
       analy[sz]e|review|explain|classify|extract|grammar|the\ following|
       übersetz\w*|prüf\w*|analysier\w*|bewert\w*|fass\w*|korrigier\w*|umformulier\w*|formulier\w*(?!\s+(?:(?:mir|uns|bitte|mal)\s+)*eine?[nmr]?\b)|verbesser\w*|kürz\w*|folgende\w*|
       revis[ae]\w*|comprueb\w*|analiz\w*|traduc\w*|resum\w*|corrig\w*|correg\w*|reescrib\w*|mejora\w*|siguiente\w*|
+      tradui\w*|corrige\w*|reformul\w*|améliore\w*|vérifi\w*|suivant\w*|tradu[zç]\w*|corrij\w*|melhor[ae]\w*|reescrev\w*|seguinte\w*|
       проверь\w*|оцени\w*|проанализир\w*|перевед\w*|переведи\w*|перескаж\w*|исправ\w*|перепиш\w*|отредактир\w*|сократи\w*|следующ\w*)\b[^\n:：.?!]{0,80}[:：](.*\Z)
     | (?:翻译|检查|分析|点评|这段(?:话|文字)|总结|概括|润色|修改|校对|改写|缩写|以下)[^\n:：。？！]{0,40}[:：](.*\Z)
     """,
@@ -40,7 +41,7 @@ _MATERIAL = re.compile(
 )
 # "My aunt corrected me: …", "Ich korrigiere: …" is about the author, no request.
 _OWN = re.compile(
-    r"\b(?:I|me|myself|he|she|they|ich|mich|wir|er|sie|yo|me|nos|lo|la|я|меня|мы|он|она)\W+(?:(?!you|du|tú|ты)\w+\W+){0,3}$"
+    r"\b(?:I|me|myself|he|she|they|ich|mich|wir|er|sie|yo|me|nos|lo|la|je|il|elle|eu|ele|ela|я|меня|мы|он|она)\W+(?:(?!you|du|tú|ты)\w+\W+){0,3}$"
     r"|\b(?:had to|have to|let me|must|hat|haben|muss|tuve que|tengo que)\W+(?:\w+\W+){0,2}$",
     re.IGNORECASE,
 )
@@ -49,11 +50,11 @@ _QUOTES = re.compile(
     r"|(?<!\w)'(?=\S)([^\n]{3,200}?)(?<=\S)'(?!\w)"
 )
 # "The song goes: …" is not the author's, up to the end of the line.
-_BY_AUTHOR = re.compile(r"\b(?:I|we|ich|wir|yo|я|мы)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
+_BY_AUTHOR = re.compile(r"\b(?:I|we|ich|wir|yo|je|j|eu|я|мы)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _RETOLD = re.compile(
-    r"\b(?:says?|said|wrote|writes|goes|reads|sings|sang|sentence|sag(?:t|te)|schr(?:ieb|eibt)|meint|meinte|satz|dice|dijo|escribió|frase"
-    r"|говорит|сказала?|написала?|пишет)[ ]?(:[ ]?+(?![\"'“„«])[^\n]+)"
-    r"|(?:他|她|人|歌)[^\n，。：:]{0,6}(?:说|写道|唱)(?:道)?([:：](?![“「\"])[^\n]+)",
+    r"\b(?:says?|said|wrote|writes|goes|reads|sings|sang|sentence|sag(?:t|te)|schr(?:ieb|eibt)|meint|meinte|satz|dice|dijo|escribió|frase|dit|écrit|phrase|disse|diz|escreveu|falou"
+    r"|говорит|сказала?|написала?|пишет)[ \u00a0]?(:[ ]?+(?![\"'“„«])[^\n]+)"
+    r"|(?:他|她|人|歌|哥|姐|弟|妹|妈|爸|友|师|板)[^\n我，。：:]{0,6}(?:说|写道|唱)(?:道)?([:：](?![“「\"])[^\n]+)",
     re.IGNORECASE,
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")

@@ -26,6 +26,8 @@ _MARKS = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "–": "-", "—": "-"}
 )
 _FLAT = str.maketrans({"’": "'", "‘": "'", "`": "'", "ё": "е", "\u00a0": " "}) | SIMPLIFIED
+_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "œ": "oe"}
+_ACCENTS = {letter: unicodedata.normalize("NFD", letter)[0] for letter in map(chr, range(0xE0, 0x180))} | _UMLAUTS
 _LANGUAGES = ("english", "german", "spanish")
 _STEMMERS = {name: snowballstemmer.stemmer(name) for name in (*_LANGUAGES, "russian")}
 
@@ -43,6 +45,11 @@ def fold(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_MARKS)
     return _SPACE.sub(" ", text.casefold().replace("ё", "е")).strip()
+
+
+def unaccented(low: str) -> str:
+    """Return a text in lower case as it is written without accents: "café", "für"."""
+    return low if low.isascii() else "".join(_ACCENTS.get(letter, letter) for letter in low)
 
 
 def flat(text: str) -> str:

@@ -139,6 +139,8 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
             if match.start() > opening or holds_word(before, "first") or holds_word(before, "third"):
                 continue  # "I don't remember the name"
             start, end = match.start("old"), len(low)
+            if low[match.start() : start].count(" ") == 1 and holds_word(COMMA.split(low[start:])[0], "deny"):
+                continue  # "Vergiss nicht, dass …"
             mine = [word.start for word in words(low) if word.end == start - 1 and word.text in listed("mine")]
             start = mine[0] if mine else start
             first = next((found.start() for found in COMMA.finditer(low, start)), end)
@@ -244,7 +246,8 @@ def _stated(one: Sentence, part: str, low: str) -> Ending | None:
     for tongue in languages_in(low):
         if (found := _naming(tongue, one, part, low) or _plain(tongue, one, part, low)) is not None:
             return found
-    if (slots := slot_of(part)) and (speaks_of_self(low) or ":" in slots[0][0]):
+    is_own = speaks_of_self(low) or any(tongue.has("elided", low) for tongue in languages_in(low))
+    if (slots := slot_of(part)) and (is_own or ":" in slots[0][0]):
         return Ending("slot", one, part, slot=slots[0], rest=part)
     if any(tongue.has("meant", low) for tongue in languages_in(low)):
         return Ending("meant", one, part, rest=part)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from proxy.memory.learn.statements import MAX_SENTENCE, speaks_of_self
+from proxy.memory.learn.statements import MAX_SENTENCE, names_author
 from proxy.memory.plan.changes import SLOT
 from proxy.text.languages import languages_in, matches
 from proxy.text.languages import words as listed
-from proxy.text.terms import plain, terms_in
+from proxy.text.terms import forms_of, plain, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory
 
@@ -25,7 +25,7 @@ def slot_of(text: str) -> list[tuple[str, str]]:
     found = []
     for one in languages_in(low):
         for name, phrases in one.slots.items():
-            held = [match for match in matches(phrases, low) if not _is_of_other(text, low, match.start())]
+            held = [match for match in matches(phrases, low) if not _is_of_other(text, low, match)]
             found += [(name, _value(match["new"])) for match in held if _fits(name, text, *match.span("new"))]
         for match in matches(one.single, low):
             key, written = _key(match["key"]), {word.text for word in words(match["key"])}
@@ -55,15 +55,16 @@ def _is_no_value(value: str) -> bool:
     return value.startswith(tuple(listed("attributive"))) or first in listed("ask") | listed("deny")
 
 
-def _is_of_other(text: str, low: str, start: int) -> bool:
+def _is_of_other(text: str, low: str, match: re.Match[str]) -> bool:
     """Return whether a clause denies it or opens with another subject than the user: "Соседи" before "переехали"."""
+    start = match.start()
     begin = max((found.end() for found in COMMA.finditer(low, 0, start)), default=0)
     before = [word.text for word in words(low[begin:start])]
-    if before and before[-1] in listed("deny"):  # "No vivo en Madrid"
+    if not listed("deny").isdisjoint((*before[-1:], *low[start : match.start("new")].split())):  # "No vivo en Madrid"
         return True
-    if not before or HAS_CJK.search(low) or speaks_of_self(low[begin:start]) or before[0] in listed("time"):
+    if not before or HAS_CJK.search(low) or names_author(low[begin:start]) or before[0] in listed("time"):
         return False
-    return any(before[0] in term.forms for term in terms_in(text, begin, start))
+    return before[0] in listed("mine") or any(before[0] in term.forms for term in terms_in(text, begin, start))
 
 
 def same_slot(left: str, right: str) -> bool:
@@ -91,9 +92,11 @@ def _value(text: str) -> str:
 
 def is_other(left: str, right: str) -> bool:
     """Return whether one value takes the place of the other: not "Leeds near the canal" of "Leeds", nor words of a number."""
-    ours, theirs = set(plain(left).split()), set(plain(right).split())
+    ours, theirs = ([forms_of(word) for word in plain(value).split()] for value in (left, right))
     are_numbers = [any(map(str.isdigit, value)) for value in (left, right)]
-    return not (ours <= theirs or theirs <= ours) and are_numbers[0] == are_numbers[1]
+    pairs = ((ours, theirs), (theirs, ours))
+    is_within = any(all(any(one & other for other in others) for one in some) for some, others in pairs)
+    return not is_within and are_numbers[0] == are_numbers[1]
 
 
 def marked(memory: Memory) -> Memory:

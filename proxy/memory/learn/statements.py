@@ -248,10 +248,8 @@ def denies(low: str) -> bool:
 
 def is_hypothesis(low: str) -> bool:
     """Return whether a sentence opens with a wish or a case that is only assumed."""
-    wish = words_for("wish", low)
-    if any(word.text in wish for word in words(low)[:2]) or _has("suppose", low):
-        return True
-    return any(low.startswith(word) for word in wish if HAS_CJK.match(word))
+    opening = [word.text for word in words(low)[:2]]  # in any language: a short sentence is easily taken for another's
+    return opens_with(low, "wish") or not listed("wish").isdisjoint(opening) or _has("suppose", low)
 
 
 def _answer(one: Sentence, reply: str) -> Statement | None:

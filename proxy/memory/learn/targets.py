@@ -16,7 +16,7 @@ from proxy.memory.learn.statements import denies, holds_word, names_author, spea
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, sentences
-from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
+from proxy.text.terms import Term, holds, holds_all, person_in, plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory, Said, Turn
 
@@ -25,7 +25,6 @@ MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not
 MIN_BESIDE = 2  # telling words in a part of a sentence that does not name what ended
 MAX_UNNAMED = 2  # the same for common words
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_SUBJECT_WORDS = 4  # of a clause, within which its subject stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,15 +262,8 @@ def _is_same_subject(text: str, ending: Ending) -> bool:
 
 
 def _other_subject(clause: str) -> str:
-    """Return the opening of a clause whose subject is another person, "" where it is not."""
-    if names_author(flat(clause)):
-        return ""
-    if HAS_CJK.search(clause):
-        head = clause[: _SUBJECT_WORDS + 2]
-        return head if any(one in head for one in listed("people") | listed("third") if HAS_CJK.match(one)) else ""
-    found = words(clause)[:_SUBJECT_WORDS]
-    is_other = any(word.text in listed("people") | listed("third") for word in found)
-    return clause[: found[-1].end] if is_other else ""
+    """Return the words for another person who is the subject of a clause, with their name; "" where none is."""
+    return "" if names_author(flat(clause)) else person_in(clause)
 
 
 def _is_guarded(text: str, ending: Ending) -> bool:

@@ -15,7 +15,9 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from proxy.text.lexical import tongue
+from proxy.text.words import unaccented
 
+KEPT = frozenset(("mí", "tú", "él", "sé", "né"))  # without the accent they are other words
 WORDS_OF_GAP = 5  # most words that "*" or "{gap}" stands for
 OPENS = "^"  # begins a phrase that stands at the beginning of a text only
 CHARACTERS_OF_GAP = 14  # the same in a script without spaces
@@ -25,6 +27,10 @@ _SCRIPTS = {
     "latin": re.compile("[a-zA-Z\u00c0-\u024f]"),
 }
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+# Many write without accents and apostrophes: "deje de fumar", "fuer", "jai".
+_ELIDED = re.compile(r"(?<!\w)([jncdlmts])'(?=[aeéèêhiouyàâîôû])")
+_ACCENTED = re.compile("['ß-öø-ÿœ]")
+_LETTERS = re.compile("[a-zß-öø-ÿœ]+")
 _PLACE = re.compile(r"\{(\w+)\}|(?<!\S)(\*)(?!\S)")
 # Bounded, so that a phrase stays linear on any text.
 _WORD = r"[^\s,;!?.…。，；！？]{1,40}+(?:[.,][^\s,;!?.…。，；！？]{1,40}+){0,8}+"
@@ -192,8 +198,8 @@ def _patterns(phrases: list[str]) -> tuple[Phrase, ...]:
 
 
 def _anchor(phrase: str) -> str:
-    """Return the longest literal word of a phrase."""
-    return max(_PLACE.sub(" ", phrase).replace("*", " ").lstrip(OPENS).split(), key=len)
+    """Return the longest literal part of a phrase that is written in one way only."""
+    return max(_ACCENTED.sub(" ", _PLACE.sub(" ", phrase)).replace("*", " ").lstrip(OPENS).split(), key=len, default="")
 
 
 def _bounded(phrase: str) -> str:
@@ -219,7 +225,14 @@ def _bounded(phrase: str) -> str:
 
 
 def _literal(text: str) -> str:
-    return re.escape(text).replace(r"\ ", r",?\s+").replace(r"\*", r"\w*")
+    found = _ELIDED.sub(r"\1'?", re.escape(text)).replace(r"\ ", r",?\s+").replace(r"\*", r"\w*")
+    return _LETTERS.sub(_or_bare, found)
+
+
+def _or_bare(word: re.Match[str]) -> str:
+    """Return a word whose letters may stand without their accents: "dej(?:é|e)", "f(?:ü|ue)r"."""
+    letters = ((letter, unaccented(letter)) for letter in word[0])
+    return word[0] if word[0] in KEPT else "".join(a if a == b else f"(?:{a}|{b})" for a, b in letters)
 
 
 def _gap(name: str, *, is_last: bool, is_unspaced: bool) -> str:
