@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.quoted import quoted_spans
+from proxy.text.segment import clauses
+from proxy.text.terms import terms_in
 from proxy.text.words import HAS_CJK, WORD, Span, flat, words
 
 _BLOCKS = re.compile(
@@ -58,6 +61,11 @@ _RETOLD = re.compile(
     re.IGNORECASE,
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
+_CALLED = re.compile(
+    r"\b(?:called|named|titled|entitled|heißt|heisst|genannt|namens|llamad[oa]|se llama|titulad[oa]|appelée?"
+    r"|s['’]appelle|chamad[oa]|называется|под названием)\W*\Z",
+    re.IGNORECASE,
+)
 _TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?: [А-ЯЁа-яё]++)*+\Z")  # without a mark
 _LABEL = re.compile(
     r"(?:^|(?<=[.!?。！？]))[ \t]*([^\n:：.!?。！？]{2,80})[:：](\s*[^\n]+(?:\n[ \t]*[^\s][^\n]*)*)", re.MULTILINE
@@ -65,6 +73,8 @@ _LABEL = re.compile(
 _SAYS = re.compile(r":\s*\Z")
 _OPENING = 400  # characters within which a role play is opened or ended
 _MAX_TITLE = 4  # words
+_MAX_CALLED = 6  # words
+_MIN_TOLD = 2  # telling words
 _MAX_NAME = 12  # characters
 _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
 
@@ -82,6 +92,20 @@ def user_spans(text: str) -> list[Span]:
         gaps += [match.span(match.lastindex or 0) for match in found]
     gaps += [match.span(2) for match in _LABEL.finditer(text) if _names_a_text(match[1])]
     return _complement(gaps, len(text))
+
+
+def own_end(text: str, start: int, end: int, spans: Sequence[Span]) -> int:
+    """Return where a sentence ends as its author's own: before a quotation, where whole clauses that tell precede it.
+
+    Returns:
+        ``start`` where nothing is left: "My mother says: …" alone is no statement.
+    """
+    own = next((right for left, right in spans if left <= start < right), start)
+    if end <= own:
+        return end
+    ends = [start + b for _, b in clauses(text[start:end])]
+    heads = [at for at in ends if text[at:own].strip(" ,:：") and len(terms_in(text[start:at])) >= _MIN_TOLD]
+    return max(heads, default=start)
 
 
 def role_in(text: str) -> bool | None:
@@ -110,6 +134,8 @@ def _is_speech(match: re.Match[str]) -> bool:
         is_named = len(found) <= _MAX_NAME and _NAMED_CJK.search(match.string, 0, match.start())
         return (len(found) >= 5 and not is_named) or bool(_SPEECH_END.search(inner))
     if len(found) <= _MAX_TITLE and _TITLE_RU.match(inner) and not _SAYS.search(match.string, 0, match.start()):
+        return False
+    if len(found) <= _MAX_CALLED and _CALLED.search(match.string, 0, match.start()) and not _SPEECH_END.search(inner):
         return False
     capitals = sum(word[0].isupper() or word[0].isdigit() for word in found)
     is_sentence = len(found) > 3 and _SPEECH_END.search(inner[:-1]) is not None

@@ -11,7 +11,7 @@ from typing import Literal
 from proxy.memory.learn.remains import MIN_WORDS, rest_of
 from proxy.memory.learn.slots import COMMA, slot_of
 from proxy.memory.learn.statements import Sentence, holds_word, is_hypothesis, names_author, opens_with, speaks_of_self
-from proxy.text.languages import Language, languages_in
+from proxy.text.languages import Language, has_cue, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
 from proxy.text.terms import Term, forms_of, holds, terms_in, with_alike
@@ -130,7 +130,7 @@ def _taken_back(one: Sentence) -> Ending | None:
 
 def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
     """Return what a clause asks to forget, thing by thing; the request opens the clause, politeness aside."""
-    if any(tongue.has("later", low) for tongue in languages_in(low)):
+    if has_cue("later", low):
         return []
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
@@ -239,7 +239,7 @@ def is_void(one: Sentence, part: str, low: str) -> bool:
     """Return whether a clause ends nothing whatever its cue: a question, a wish, an exception, hearsay."""
     if not words(low) or is_question(part, low) or (one.is_question and part == one.text):
         return True
-    return is_hypothesis(low) or is_hypothesis(one.low) or any(tongue.has("block", low) for tongue in languages_in(low))
+    return is_hypothesis(low) or is_hypothesis(one.low) or has_cue("block", low)
 
 
 def _stated(one: Sentence, part: str, low: str) -> Ending | None:
@@ -249,7 +249,7 @@ def _stated(one: Sentence, part: str, low: str) -> Ending | None:
     is_own = speaks_of_self(low) or any(tongue.has("elided", low) for tongue in languages_in(low))
     if (slots := slot_of(part)) and (is_own or ":" in slots[0][0]):
         return Ending("slot", one, part, slot=slots[0], rest=part)
-    if any(tongue.has("meant", low) for tongue in languages_in(low)):
+    if has_cue("meant", low):
         return Ending("meant", one, part, rest=part)
     return None
 

@@ -56,7 +56,7 @@ async def _memories(
 ) -> list[Memory]:
     texts = [(text, MAX_MEMORIES) for text in named]
     for one in readings:
-        texts += [(text, MAX_SAME) for text in one.stated]
+        texts += [(text, MAX_SAME) for text in (*one.stated, *one.changing)]
     texts += [(text, MAX_SAME) for text in corrected]
     everything = "\n".join(text for text, _ in texts)
     shelf = await index.facts(scope, ByWords(everything or " "))

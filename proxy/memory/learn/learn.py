@@ -23,7 +23,7 @@ from proxy.memory.learn.statements import (
 )
 from proxy.memory.plan.changes import Change
 from proxy.process.threads import Patience
-from proxy.text.languages import languages_in
+from proxy.text.languages import has_cue
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
 from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
@@ -47,6 +47,11 @@ class Read:
     endings: tuple[Ending, ...]
     resumed: tuple[tuple[Term, ...], ...] = ()
     stated: tuple[str, ...] = ()
+
+    @property
+    def changing(self) -> list[str]:
+        """Sentences of things and people that were told of before, if of any."""
+        return [one.text for one in self.found if any(has_cue(name, one.low) for name in ("now", "danger"))]
 
 
 def read(turn: Turn) -> list[Read]:
@@ -120,6 +125,8 @@ def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) 
             told += _remaining(planner, one, sentence)
         elif sentence.start not in starts and (sentence in corrected or _changes(planner, one, sentence)):
             told.append(Statement(sentence.text, sentence))
+        elif sentence.start not in starts and (danger := _danger(planner, sentence)):
+            told.append(Statement(danger, sentence, is_profile=True))
     kept = [added for statement in patience.each(told) if (added := planner.state(statement, one.said)) is not None]
     for memory in patience.each(kept):
         _link(planner, memory, one)
@@ -160,7 +167,7 @@ def _remaining(planner: Planner, one: Read, sentence: Sentence) -> list[Statemen
 def _link(planner: Planner, fresh: Memory, one: Read) -> None:
     """Link a statement to the older one that it probably changes, where it has a cue of change."""
     low = flat(fresh.text)
-    if any(tongue.has("meant", low) for tongue in languages_in(low)):
+    if has_cue("meant", low):
         before = [row for row in planner.active if row.session == fresh.session and row.message != one.said.id]
         if before:
             planner.link(fresh, max(before, key=lambda row: (row.valid_from, row.start)))
@@ -175,13 +182,23 @@ def _changes(planner: Planner, one: Read, sentence: Sentence) -> bool:
     return is_plain and _changed(planner, one, sentence.text, sentence.low) is not None
 
 
+def _danger(planner: Planner, sentence: Sentence) -> str:
+    """Return a sentence's first clause where it tells what is dangerous to forget of a person told of before, by name."""
+    text = sentence.text[slice(*clauses(sentence.text)[0])]
+    low, said = flat(text), terms_in(text)[:1]
+    if not said or not tells(text, low) or not has_cue("danger", low):
+        return ""
+    names = [term for row in planner.active for term in terms_in(row.text) if term.is_name]
+    return text if any(not term.forms.isdisjoint(said[0].forms) for term in names) else ""
+
+
 def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
     """Return the older statement that a text with a cue of change is most about, None where there is none."""
     older = [row for row in planner.active if row.message != one.said.id and not row.later]
     least = MIN_LINK_TERMS
-    if not any(tongue.has("now", low) for tongue in languages_in(low)):
+    if not has_cue("now", low):
         said, least = terms_in(text, *clauses(text)[0]), 1  # "I don't have a dog" after "I have a dog"
-        older = [row for row in older if holds_all(row.text, said) and denies(low) != denies(flat(row.text))]
+        older = [row for row in older if said and holds_all(row.text, said) and denies(low) != denies(flat(row.text))]
     best = max(((shared(text, row.text), row.valid_from, row.id, row) for row in older), default=None)
     is_enough = best is not None and (best[0] >= least or not _mine(low).isdisjoint(_mine(flat(best[3].text))))
     return best[3] if best is not None and is_enough else None

@@ -28,29 +28,12 @@ def statement_row(turn: Turn, now: datetime, one: Statement, said: Said) -> Memo
     metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
     if len(said.text) > MAX_CARRIED or one.is_apart:
         metadata[APART] = True
-    return Memory(
-        id=memory_id(scope, said.id, "", "", one.text),
-        kind=one.kind,
-        text=one.text,
-        created_at=now,
-        updated_at=now,
-        valid_from=turn.at,
-        quote=one.sentence.text,
-        source=f"turn:{turn.id}",
-        confidence=CONFIDENCE,
-        agent=scope.agent,
-        session=scope.session,
-        turns=(turn.id,),
-        context=one.context,
-        context_by=one.by,  # type: ignore[arg-type]
-        dates=dates_in(one.text, turn.local_at, code),
-        expires_at=expiry_of(one.text, turn.local_at, code),
-        offset_minutes=turn.offset_minutes,
-        message=said.id,
-        start=one.sentence.start,
-        end=one.sentence.end,
-        metadata=metadata,
-    )
+    place = {"message": said.id, "start": one.sentence.start, "end": one.sentence.end, "quote": one.sentence.text}
+    ends = expiry_of(one.text, turn.local_at, code)
+    when = {"dates": dates_in(one.text, turn.local_at, code), "expires_at": ends, "offset_minutes": turn.offset_minutes}
+    told = {"kind": one.kind, "context": one.context, "context_by": one.by, "confidence": CONFIDENCE}
+    id_ = memory_id(scope, said.id, "", "", one.text)
+    return _row(turn, now, id_, one.text, **place, **when, **told, metadata=metadata)
 
 
 def remaining_row(turn: Turn, now: datetime, one: Older, text: str, batch: str) -> Memory:
@@ -62,22 +45,10 @@ def remaining_row(turn: Turn, now: datetime, one: Older, text: str, batch: str) 
         return replace(single, id=id_, text=text, updated_at=now, metadata={**old.metadata, REMAINS: batch})
     found = one.row
     assert found is not None
-    return Memory(
-        id=memory_id(turn.scope, found.message, "", "", text),
-        kind=kind_of(flat(text)),
-        text=text,
-        created_at=now,
-        updated_at=now,
-        valid_from=found.at,
-        quote=one.sentence,
-        source=f"turn:{found.turn}",
-        confidence=CONFIDENCE,
-        agent=turn.scope.agent,
-        session=found.session,
-        turns=(found.turn,),
-        message=found.message,
-        metadata={REMAINS: batch},
-    )
+    place = {"message": found.message, "session": found.session, "quote": one.sentence, "valid_from": found.at}
+    told = {"kind": kind_of(flat(text)), "confidence": CONFIDENCE, "metadata": {REMAINS: batch}}
+    id_ = memory_id(turn.scope, found.message, "", "", text)
+    return _row(turn, now, id_, text, **place, **told, source=f"turn:{found.turn}", turns=(found.turn,))
 
 
 def ending_row(
@@ -106,20 +77,12 @@ def ending_row(
         TERMS: [[term.text, sorted(term.forms), term.is_name] for term in terms],
         FORGOTTEN: is_forgotten,
     }
-    return Memory(
-        id=batch,
-        kind="fact",
-        text=text,
-        created_at=now,
-        updated_at=now,
-        valid_from=at,
-        valid_to=at,
-        status="closed",
-        quote=text,
-        source=f"turn:{turn.id}",
-        agent=where,
-        session=scope.session,
-        turns=(turn.id,),
-        message=said.id,
-        metadata=metadata,
-    )
+    ended = {"kind": "fact", "status": "closed", "valid_to": at, "quote": text, "agent": where}
+    return _row(turn, now, batch, text, **ended, message=said.id, metadata=metadata)
+
+
+def _row(turn: Turn, now: datetime, id_: str, text: str, **more: Any) -> Memory:
+    """Return a memory that a turn adds, of its own conversation and time unless ``more`` says otherwise."""
+    where = {"agent": turn.scope.agent, "session": turn.scope.session}
+    what = {"valid_from": turn.at, "source": f"turn:{turn.id}", "turns": (turn.id,), **where, **more}
+    return Memory(id=id_, text=text, created_at=now, updated_at=now, **what)

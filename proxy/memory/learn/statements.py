@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from proxy.text.languages import languages_in, words_for
+from proxy.text.languages import has_cue, languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import Items, clauses, is_question, items, sentences
 from proxy.text.terms import plain, shared, terms_in
-from proxy.text.user_spans import user_spans
-from proxy.text.words import HAS_CJK, flat, words
+from proxy.text.user_spans import own_end, user_spans
+from proxy.text.words import HAS_CJK, Span, flat, words
 from proxy.types import Kind
 
 MAX_CHARACTERS = 8_000  # of one message that are read for statements; the rest is found as an episode
@@ -66,11 +66,11 @@ class Statement:
 def own_sentences(text: str) -> list[Sentence]:
     """Return the sentences that stand wholly inside what the author wrote as own words; none of a story or a role."""
     found: list[Sentence] = []
-    if _has("fiction", flat(text[:_OPENING])):
+    if has_cue("fiction", flat(text[:_OPENING])):
         return found
     spans = user_spans(text[:MAX_CHARACTERS])
-    for start, end in sentences(text[:MAX_CHARACTERS]):
-        if any(left <= start and end <= right for left, right in spans):
+    for start, whole in sentences(text[:MAX_CHARACTERS]):
+        if (end := own_end(text, start, whole, spans)) > start:
             piece = text[start:end]
             low = flat(piece)
             found.append(Sentence(piece, start, end, low, is_question(piece, low)))
@@ -79,14 +79,14 @@ def own_sentences(text: str) -> list[Sentence]:
 
 def is_request(low: str) -> bool:
     """Return whether a clause asks for something to be done or made now: "I need a regex"."""
-    return _has("ask_more", low) or (_has("wanted", low) and holds_word(low, "made"))
+    return has_cue("ask_more", low) or (has_cue("wanted", low) and holds_word(low, "made"))
 
 
 def is_passing(text: str, low: str) -> bool:
     """Return whether a sentence is about the talk or the moment: what the assistant said, a mood, a thing that fails."""
-    if _has("profile", low) or (_has("meant", low) and any(term.is_name for term in terms_in(text))):
+    if has_cue("profile", low) or (has_cue("meant", low) and any(term.is_name for term in terms_in(text))):
         return False
-    return not words_for("you", low).isdisjoint(word.text for word in words(low)) or _has("passing", low)
+    return not words_for("you", low).isdisjoint(word.text for word in words(low)) or has_cue("passing", low)
 
 
 def _is_all_passing(one: Sentence) -> bool:
@@ -106,15 +106,15 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
     told: Sentence | None = None
     for at, one in enumerate(found):
         before = found[at - 1] if at else None
-        if at + 1 < len(found) and _has("joking", found[at + 1].low):
+        if at + 1 < len(found) and has_cue("joking", found[at + 1].low):
             continue
         if not _is_statement(one, told if before is told else None):
-            if at == 0 and (answer := _answer(one, reply)):
+            if (at == 0 or has_cue("decide", one.low)) and (answer := _answer(one, reply)):
                 made.append(answer)
                 told = one
             continue
         context, by = _context(one, before, reply if at == 0 else "")
-        is_profile = _has("profile", one.low) and not _has("once", one.low)
+        is_profile = has_cue("profile", one.low) and _lasts(one.low, "profile")
         made += [Statement(text, one, kind_of(one.low), context, by, is_profile) for text in split_lists(one)]
         told = one
     return made[:MAX_STATEMENTS]
@@ -124,12 +124,25 @@ def split_lists(one: Sentence) -> list[str]:
     """Return the sentence, or a statement for each item where it is one clause with a short list of names."""
     parts = [one.text[a:b] for a, b in clauses(one.text)]
     if one.is_question:
-        return [part for part in parts if _tells(part)]
+        return _told_in(one.text)
     found = items(one.text) if len(parts) == 1 else None
     if found is None or not _is_split(one.text, found):
         return [one.text.lstrip(_BULLETS)]
     every = range(len(found.spans))
     return [found.without(one.text, [other for other in every if other != at]).strip() for at in every]
+
+
+def _told_in(text: str) -> list[str]:
+    """Return what a question tells beside what it asks: clauses that tell, with those right behind that tell on."""
+    told: list[Span] = []
+    was_on = False
+    for start, end in clauses(text):
+        part = text[start:end]
+        is_on = _tells(part) or (was_on and tells(part, flat(part)))
+        if is_on:
+            told.append((told.pop()[0] if was_on else start, end))
+        was_on = is_on
+    return [text[start:end] for start, end in told]
 
 
 def _tells(part: str) -> bool:
@@ -170,7 +183,7 @@ def speaks_of_self(low: str) -> bool:
 def _leaves_self_out(low: str) -> bool:
     """Return whether a sentence is about its author, who is not named: "Allergic to nuts", "Wife's birthday is 4 May"."""
     low = _after_aside(low)
-    if _has("elided", low):
+    if has_cue("elided", low):
         return True
     kin, found = words_for("own_kin", low), [word.text for word in words(low)[:2]]
     is_kin = not kin.isdisjoint(found[:1]) or any(
@@ -209,11 +222,9 @@ def _author() -> re.Pattern[str]:
 
 def kind_of(low: str) -> Kind:
     """Return the kind of a statement by its cues."""
-    if _has("task", low):
-        return "task"
-    if _has("instruct", low):
+    if has_cue("instruct", low):
         return "instruction"
-    return "preference" if _has("prefer", low) else "fact"
+    return "preference" if has_cue("prefer", low) else "fact"
 
 
 def _is_statement(one: Sentence, told: Sentence | None) -> bool:
@@ -225,15 +236,21 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
     opening = [word.text for word in words(one.low)][:_OPENING_WORDS]
     if not opening or is_hypothesis(one.low):
         return False
-    if _has("instruct", one.low):
-        return not _has("once", one.low)
+    if has_cue("instruct", one.low):
+        return _lasts(one.low, "instruct")
     if is_request(one.low) and not _names_self(one.low):
         return False
-    if _is_all_passing(one) or _has("laugh", one.low):  # may be a joke
+    if _is_all_passing(one) or has_cue("laugh", one.low):  # may be a joke
         return False
     if speaks_of_self(one.low) or _leaves_self_out(one.low):
         return len(opening) > 1 or HAS_CJK.search(one.text) is not None
     return told is not None and opens_with(one.low, "third")
+
+
+def _lasts(low: str, name: str) -> bool:
+    """Return whether what has a cue holds for more than once: "Never use mailx, I have msmtp here", not "here"."""
+    cued = [low[a:b] for a, b in clauses(low) if has_cue(name, low[a:b])]
+    return not all(has_cue("once", clause) for clause in cued or [low])
 
 
 def _names_self(low: str) -> bool:
@@ -243,23 +260,24 @@ def _names_self(low: str) -> bool:
 
 def denies(low: str) -> bool:
     """Return whether a clause says that something is not so."""
-    return holds_word(low, "deny") or "n't" in low
+    return holds_word(low.replace("不过", ""), "deny") or "n't" in low
 
 
 def is_hypothesis(low: str) -> bool:
     """Return whether a sentence opens with a wish or a case that is only assumed."""
     opening = [word.text for word in words(low)[:2]]  # in any language: a short sentence is easily taken for another's
-    return opens_with(low, "wish") or not listed("wish").isdisjoint(opening) or _has("suppose", low)
+    return opens_with(low, "wish") or not listed("wish").isdisjoint(opening) or has_cue("suppose", low)
 
 
 def _answer(one: Sentence, reply: str) -> Statement | None:
     """Return a short message as the answer to the assistant's question, or as its consent to a proposal."""
     found = [word.text for word in words(one.low)]
-    if not reply or one.is_question or not 0 < len(found) <= MAX_ANSWER_WORDS or _has("ask_more", one.low):
+    if not reply or one.is_question or not 0 < len(found) <= MAX_ANSWER_WORDS or has_cue("ask_more", one.low):
         return None
     if all(word in listed("thanks") for word in found):
         return None
-    context = (_taken_up(one, reply) if opens_with(one.low, "agree") else "") or _last_question(reply)
+    is_consent = opens_with(one.low, "agree") or has_cue("decide", one.low)
+    context = (_taken_up(one, reply) if is_consent else "") or _last_question(reply) or _proposed(one, reply)
     return Statement(one.text, one, "fact", context, "assistant") if context else None
 
 
@@ -267,7 +285,7 @@ def _context(one: Sentence, before: Sentence | None, reply: str) -> tuple[str, s
     if before is not None:
         return (before.text[:MAX_CONTEXT], "user") if opens_with(one.low, "third") else ("", "")
     is_short = len(words(one.text)) <= MAX_ANSWER_WORDS
-    asked = (_taken_up(one, reply) or _last_question(reply)) if is_short else ""
+    asked = (_taken_up(one, reply) or _last_question(reply) or _proposed(one, reply)) if is_short else ""
     return asked, "assistant" if asked else ""
 
 
@@ -284,13 +302,15 @@ def _last_question(reply: str) -> str:
     return next((tail[a:b][:MAX_CONTEXT] for a, b in reversed(spans) if tail[a:b].rstrip().endswith(("?", "？"))), "")
 
 
+def _proposed(one: Sentence, reply: str) -> str:
+    """Return the reply that a message decides on without its words ("we'll take them"), of a long one its end."""
+    spans = sentences(reply)[-1 if len(reply) > MAX_CONTEXT else 0 :] if has_cue("decide", one.low) else ()
+    return reply[spans[0][0] : spans[-1][1]][:MAX_CONTEXT] if spans else ""
+
+
 def _taken_up(one: Sentence, reply: str) -> str:
     """Return the sentence of a reply that a short message agrees to, by the words that they share."""
     tail = reply[-4000:]
     ranked = [(shared(one.text, tail[a:b]), -at, tail[a:b]) for at, (a, b) in enumerate(sentences(tail))]
     best = max(ranked, default=(0, 0, ""))
     return best[2][:MAX_CONTEXT] if best[0] and plain(best[2]) != plain(one.text) else ""
-
-
-def _has(name: str, low: str) -> bool:
-    return any(one.has(name, low) for one in languages_in(low))

@@ -13,7 +13,7 @@ from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import COMMA, is_other, same_slot, slot_of
 from proxy.memory.learn.statements import denies, holds_word, names_author, speaks_of_self
-from proxy.text.languages import languages_in
+from proxy.text.languages import has_cue, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, sentences
 from proxy.text.terms import Term, holds, holds_all, person_in, plain, shared, terms_in
@@ -135,7 +135,7 @@ def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
     name, value = ending.slot
     opening = ending.sentence.text.partition(ending.clause)[0]  # "Actually, "
     low = flat(opening + ending.clause if len(words(opening)) < MIN_BESIDE else ending.clause)
-    is_change = any(tongue.has("now", low) for tongue in languages_in(low))
+    is_change = has_cue("now", low)
     found = []
     for one in older:
         if speaks_of_self(flat(one.text)) or ":" in name:

@@ -160,6 +160,11 @@ def _script_of(code: str) -> str:
     return next((name for name, letter in _SCRIPTS.items() if letter.search(sample)), "latin")
 
 
+def has_cue(name: str, low: str) -> bool:
+    """Return whether a flattened text holds a cue of that name in one of its languages."""
+    return any(one.has(name, low) for one in languages_in(low))
+
+
 def languages_of(text: str) -> tuple[Language, ...]:
     """Return the language of ``text``, or all where it has no tables."""
     own = language(_tongue(text))
@@ -220,7 +225,7 @@ def _bounded(phrase: str) -> str:
     body = "".join(parts)
     if is_unspaced:
         return body
-    start = r"(?<!\w)" if phrase[0].isalnum() else ""
+    start = r"(?<!\w)" if phrase.lstrip("*")[0].isalnum() else ""
     return start + body + (r"(?!\w)" if phrase[-1].isalnum() else "")
 
 

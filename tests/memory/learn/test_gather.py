@@ -101,3 +101,10 @@ async def test_summaries_that_hold_the_ended_word_are_compared(store: RamStore) 
     await store.put_memories(ANNE, rows, fact_vectors(rows), MODEL)
     past = await past_of(store, "I stopped keeping bees.")
     assert [(row.id, row.by) for row in past.rows] == [(rows[0].id, "summary")]
+
+
+async def test_sentence_about_a_thing_is_compared(store: RamStore) -> None:
+    known = fact(1, "My cardiologist Dr Okafor gives me bisoprolol 2.5 mg.")
+    await store.put_memories(ANNE, [known], fact_vectors([known]), MODEL)
+    past = await past_of(store, "Dr Okafor raised the bisoprolol to 5.")
+    assert past.memories == [known]

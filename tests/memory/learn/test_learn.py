@@ -326,3 +326,72 @@ def test_bare_correction_stands_behind_what_it_corrects() -> None:
 
 def test_correction_across_a_comma_replaces_what_it_names() -> None:
     assert told("I live in Riga.", "I live in Tartu, not Riga.").active == ["I live in Tartu."]
+
+
+@pytest.mark.parametrize(
+    ("message", "statements"),
+    [
+        (
+            'I\'ve got two people, Del on mornings and Rosie on Saturdays, so I need a sign: "oven off, stay away from it"',
+            ["I've got two people, Del on mornings and Rosie on Saturdays"],
+        ),
+        ('I work for a charity called "Bread for the coast".', ['I work for a charity called "Bread for the coast".']),
+        ('My boss told me, and I quote, "you are the best we have ever had here".', []),
+        ('My mother always says: "eat well and you live long".', []),
+    ],
+)
+def test_sentence_with_a_quotation_keeps_what_precedes_it(message: str, statements: list[str]) -> None:
+    assert told(message).active == statements
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Draft a polite email asking whether they can do 0.98 if I order a tonne",
+        "write a bash script that mails me when pending sectors > 0.",
+        "Write a note for customers that we open only on Thursday that week",
+        "So do I honestly",
+    ],
+)
+def test_texts_to_be_written_are_no_statements(message: str) -> None:
+    assert told(message).active == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "message", "context"),
+    [
+        ("Then Castell & Sons is the better deal.", "yes, we'll take them", "Then Castell & Sons is the better deal."),
+        ("The e-NV200 is cheapest.", "ok let's go with the cheap one", "The e-NV200 is cheapest."),
+        ("Dann die Felder.", "Gut, die nehmen wir", "Dann die Felder."),
+        ("智驾最好的是小鹏P7。", "那就买小鹏吧", "智驾最好的是小鹏P7。"),
+    ],
+)
+def test_decision_takes_what_was_proposed_as_context(reply: str, message: str, context: str) -> None:
+    world = World()
+    world.say("Which one?", reply=reply, session="one")
+    world.say(message, session="one", seq=2)
+    assert [(row.text, row.context) for row in world.memories.values()] == [(message, context)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My new lead is called Ferdi, he wants a page by Friday.", "My car needs a new clutch, the garage wants 780."),
+        ("李医生给我开了氨氯地平5毫克", "我妈也吃这个，不过她是10毫克"),
+    ],
+)
+def test_statements_of_other_things_are_not_linked(first: str, second: str) -> None:
+    assert not any(row.later for row in told(first, second).memories.values())
+
+
+def test_changed_dose_stands_behind_the_old_one() -> None:
+    world = told(
+        "My cardiologist Dr Okafor gives me bisoprolol 2.5 mg.",
+        "Dr Okafor raised the bisoprolol to 5. Does that make one tired?",
+    )
+    assert [len(row.later) for row in world.memories.values()] == [1, 0]
+
+
+def test_kind_of_task_is_left_to_tasks() -> None:
+    world = told("I have to avoid traffic in Leeds, so I work at night.")
+    assert [row.kind for row in world.memories.values()] == ["fact"]

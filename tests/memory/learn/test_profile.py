@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.memory.learn.statements import own_sentences, statements
+from tests.memory.learn.world import World
 
 
 def in_profile(text: str) -> list[str]:
@@ -49,3 +50,38 @@ def test_a_standing_instruction_is_of_the_profile(text: str) -> None:
 )
 def test_what_always_or_never_was_so_is_not(text: str) -> None:
     assert in_profile(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please never use mailx, I only have msmtp here",
+        "Please keep the answers short, my eyes are weak",
+        "No multiple choice, ever, I hate marking those",
+        "请以后回答都用列表，别写长段落",
+        "Mein Sohn Lasse hat eine Erdnussallergie.",
+        "Meine Frau Swantje hat jetzt doch Laktoseintoleranz.",
+        "Sanjay is vegetarian and I can't stand coriander",
+        "I have to avoid dairy as long as I'm nursing",
+        "Mi mujer es vegetariana.",
+        "我老婆吃素。",
+    ],
+)
+def test_diets_and_ways_to_answer_stand(text: str) -> None:
+    assert in_profile(text) == [text]
+
+
+def test_what_holds_once_is_no_instruction() -> None:
+    assert in_profile("Never use tabs here") == []
+
+
+def test_allergy_of_a_named_person_is_kept() -> None:
+    world = World()
+    world.say("My daughter Ivy is nine.")
+    world.say("Ivy is allergic to kiwi, what red fruit could we use?")
+    world.say("Penicillin is what many are allergic to, is that so?")
+    assert world.active == ["My daughter Ivy is nine.", "Ivy is allergic to kiwi"]
+
+
+def test_allergy_stays_with_the_person_it_is_of() -> None:
+    assert in_profile("我女儿朵朵今年七岁，对芒果过敏，生日蛋糕做什么口味好？") == ["我女儿朵朵今年七岁，对芒果过敏"]
