@@ -236,6 +236,10 @@ def _slots(raw: Mapping[str, Any]) -> dict[str, Slot]:
     numbers, days = _numbered(raw.get("numbers", ())), _numbered(raw.get("days", ()))
     ordinals = "|".join(map(re.escape, raw.get("ordinals", "").split()))
     in_month = re.compile(rf"([1-9]|[12]\d|3[01]|0[1-9])(?:{ordinals})?")
+    day = Either(
+        Digits(lambda token: int(found[1]) if (found := in_month.fullmatch(token)) else None),
+        Listed(days),
+    )
     return {
         "weekday": Listed(_numbered(raw["weekdays"], first=0), cased),
         "month": Listed(_numbered(raw["months"]), cased),
@@ -247,10 +251,8 @@ def _slots(raw: Mapping[str, Any]) -> dict[str, Slot]:
             Digits(lambda token: int(token) if token.isdecimal() and len(token) <= 3 else None),
             barred=[*numbers, *raw.get("not_before_number", "").split()],
         ),
-        "day": Either(
-            Digits(lambda token: int(found[1]) if (found := in_month.fullmatch(token)) else None),
-            Listed(days),
-        ),
+        "day": day,
+        "from": day,  # of "9 to 20 August"
         "year": Digits(lambda token: int(token) if re.fullmatch(r"(?:19|20|21)\d\d", token) else None),
         "numeric": Digits(lambda token: numeric_date(token, raw.get("numeric", ""))),
         "iso": Digits(_iso),

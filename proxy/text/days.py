@@ -236,6 +236,12 @@ def _date(values: _Values, _: int, now: Now) -> Days | None:
     return day_of(following) if is_known else None
 
 
+def _range(values: _Values, _: int, now: Now) -> Days | None:
+    # "9 to 20 August"
+    days = _date(values, 0, now)
+    return days and Days(min(days.first, days.first.replace(day=values["from"])), days.last)
+
+
 def _since(values: _Values, _: int, now: Now) -> Days | None:
     days = _bound(values, 0, replace(now, is_back=True))
     return days if days and days.first <= now.today else None
@@ -280,6 +286,7 @@ _RULES: dict[str, Callable[[_Values, int, Now], Days | None]] = {
     "month_of_year": _month_of_year,
     "count": _count,
     "date": _date,
+    "range": _range,
     "since": _since,
     "since_units": _since_units,
     "until": _until,

@@ -14,9 +14,12 @@ AT = datetime.fromisoformat("2026-11-26T22:06:00-03:00")
 CODES = ("de", "en", "es", "fr", "pt", "ru", "zh")
 THIS_WEEK, NEXT_WEEK, LAST_WEEK = "2026-11-23..2026-11-29", "2026-11-30..2026-12-06", "2026-11-16..2026-11-22"
 MARCH, TOMORROW, YESTERDAY, FRIDAY, NEXT_FRIDAY = "2027-03-14", "2026-11-27", "2026-11-25", "2026-11-27", "2026-12-04"
+AUGUST = "2027-08-09..2027-08-20"
 
 RESOLVED = {
     "en": [
+        ("Asturias it is, 9 to 20 August", AUGUST),
+        ("We are away from August 9 to 20", AUGUST),
         ("I fly to Porto next Friday", NEXT_FRIDAY),
         ("Dentist on Friday", FRIDAY),
         ("I see Anna this Friday", FRIDAY),
@@ -52,6 +55,7 @@ RESOLVED = {
         ("tomorrow, I said, tomorrow", TOMORROW),
     ],
     "de": [
+        ("Wir sind vom 9. bis 20. August auf Bornholm", AUGUST),
         ("Übermorgen fahre ich weg", "2026-11-28"),
         ("Nächsten Freitag ist die Feier", NEXT_FRIDAY),
         ("Kommenden Freitag ist die Feier", FRIDAY),
@@ -70,6 +74,7 @@ RESOLVED = {
         ("Nächste Woche am Montag", "2026-11-30"),
     ],
     "es": [
+        ("Vamos a Menorca del 9 al 20 de agosto", AUGUST),
         ("El viernes que viene tengo examen", NEXT_FRIDAY),
         ("Iré al dentista el viernes", FRIDAY),
         ("Mañana por la mañana salgo", TOMORROW),
@@ -84,6 +89,7 @@ RESOLVED = {
         ("Vienen el viernes 4", NEXT_FRIDAY),
     ],
     "fr": [
+        ("On part du 9 au 20 août", AUGUST),
         ("La semaine prochaine je déménage", NEXT_WEEK),
         ("Vendredi prochain j'ai un examen", NEXT_FRIDAY),
         ("Vendredi soir je cuisine", FRIDAY),
@@ -97,6 +103,7 @@ RESOLVED = {
         ("Le vendredi 4 décembre je pars", NEXT_FRIDAY),
     ],
     "pt": [
+        ("Vou viajar de 9 a 20 de agosto", AUGUST),
         ("Na próxima sexta tenho prova", NEXT_FRIDAY),
         ("Na sexta-feira vou ao dentista", FRIDAY),
         ("Depois de amanhã viajo", "2026-11-28"),
@@ -107,6 +114,7 @@ RESOLVED = {
         ("Tenho prova no dia 14 de março", MARCH),
     ],
     "ru": [
+        ("Мы в отпуске с 9 по 20 августа", AUGUST),
         ("Завтра экзамен", TOMORROW),
         ("В следующую пятницу экзамен", NEXT_FRIDAY),
         ("Во вторник иду к врачу", "2026-12-01"),
@@ -119,6 +127,7 @@ RESOLVED = {
         ("Экзамен 14 марта", MARCH),
     ],
     "zh": [
+        ("我们8月9号到20号去新疆", AUGUST),
         ("今天 明天 昨天", f"2026-11-26, {TOMORROW}, {YESTERDAY}"),
         ("我下周五要去面试", NEXT_FRIDAY),
         ("我周五要去面试", FRIDAY),
