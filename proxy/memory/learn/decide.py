@@ -11,7 +11,7 @@ from typing import Any
 from proxy.clock import came_before
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Hide, Past, Row, holding, pieces, spans_of, terms_of
-from proxy.memory.learn.records import ending_row, remaining_row, statement_row
+from proxy.memory.learn.records import ending_row, linked_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import marked
 from proxy.memory.learn.statements import Statement
@@ -109,7 +109,7 @@ class Planner:
         if older.id == fresh.id or fresh.id in older.later or older.status != "active":
             return
         self._put("link", replace(older, later=(*older.later, fresh.id), updated_at=self._now), "linked")
-        self._amend(replace(fresh, earlier=(*fresh.earlier, older.id)), "link", "stated")
+        self._amend(linked_row(fresh, older), "link", "stated")
 
     def withhold_replays(self, rows: Iterable[Row]) -> None:
         """Withhold sentences that replayed history or a reply says again after they were withheld."""

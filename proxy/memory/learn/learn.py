@@ -92,13 +92,10 @@ def learn(turn: Turn, readings: Sequence[Read], past: Past, now: datetime) -> li
     """
     planner = Planner(turn, past, now)
     patience = Patience()
-    reply = ""
     for one in readings:
-        reply = _reply_before(one.said, turn, past)
         _edited(planner, one.said, past)
-        if _is_in_role(one.said, turn, past):
-            continue
-        _learn_message(planner, one, reply, patience)
+        if not _is_in_role(one.said, turn, past):
+            _learn_message(planner, one, _reply_before(one.said, turn, past), patience)
     planner.withhold_replays([row for row in past.own if row.by == "assistant" or not row.live])
     return planner.changes()
 

@@ -51,6 +51,12 @@ def remaining_row(turn: Turn, now: datetime, one: Older, text: str, batch: str) 
     return _row(turn, now, id_, text, **place, **told, source=f"turn:{found.turn}", turns=(found.turn,))
 
 
+def linked_row(fresh: Memory, older: Memory) -> Memory:
+    """Return a memory as the later one of another, in every prompt where that one is."""
+    metadata = fresh.metadata | ({PROFILE: True} if older.metadata.get(PROFILE) else {})
+    return replace(fresh, earlier=(*fresh.earlier, older.id), metadata=metadata)
+
+
 def ending_row(
     turn: Turn,
     now: datetime,

@@ -148,8 +148,8 @@ def _told_in(text: str) -> list[str]:
 def _tells(part: str) -> bool:
     """Return whether a clause of a question is a statement by itself."""
     low = flat(part)
-    is_own = speaks_of_self(low) or _leaves_self_out(low)
-    return len(words(low)) > 1 and is_own and not opens_with(low, "but") and tells(part, low)
+    is_apart = len(words(low)) > 1 and not opens_with(low, "but") and tells(part, low)
+    return is_apart and (speaks_of_self(low) or _leaves_self_out(low))
 
 
 def tells(text: str, low: str) -> bool:
@@ -222,9 +222,7 @@ def _author() -> re.Pattern[str]:
 
 def kind_of(low: str) -> Kind:
     """Return the kind of a statement by its cues."""
-    if has_cue("instruct", low):
-        return "instruction"
-    return "preference" if has_cue("prefer", low) else "fact"
+    return "instruction" if has_cue("instruct", low) else "preference" if has_cue("prefer", low) else "fact"
 
 
 def _is_statement(one: Sentence, told: Sentence | None) -> bool:

@@ -251,6 +251,15 @@ def test_profile_line_holds_one_statement_and_its_context() -> None:
     assert block.ids == ("a", "b")
 
 
+def test_profile_says_that_the_later_holds() -> None:
+    rows = [
+        Memory("a", "instruction", "No long texts please", NOW, NOW, NOW, later=("b",)),
+        Memory("b", "fact", "Long texts are fine now", NOW + timedelta(days=1), NOW, NOW, earlier=("a",)),
+    ]
+    assert "the later of two holds" in profile_block(rows, 150, count).text
+    assert "the later of two holds" not in profile_block(rows[:1], 150, count).text
+
+
 def test_opening_line_holds_one_summary_and_its_date() -> None:
     block = opening_block([Hit("summary", "s", "They spoke of mills.\nAnd of tea.", 0.0, 0, NOW)], 150, count)
     assert block.text.splitlines()[-2] == "- 2026-05-01: They spoke of mills. And of tea."

@@ -85,3 +85,10 @@ def test_allergy_of_a_named_person_is_kept() -> None:
 
 def test_allergy_stays_with_the_person_it_is_of() -> None:
     assert in_profile("我女儿朵朵今年七岁，对芒果过敏，生日蛋糕做什么口味好？") == ["我女儿朵朵今年七岁，对芒果过敏"]
+
+
+def test_change_of_an_instruction_joins_the_profile() -> None:
+    world = World()
+    world.say("No long texts please")
+    world.say("Long texts are fine now")
+    assert [bool(row.metadata.get("profile")) for row in world.memories.values()] == [True, True]
