@@ -31,6 +31,7 @@ _BRIEF = 160  # characters of a question
 
 _OF_ONESELF = re.compile(
     r"\b(?:my|mine|(?:did|am|was|have) i|where i (?:live|work)|(?:where|what|which|who|when)\b.{0,40}\bdo i|"
+    r"(?<!how )(?<!why )do (?:i|we) (?:live|own|have(?! to)|pay|earn|drive|keep)|"
     r"remind me|mein\w*|mich|mir|mis?|mí[oa]s?|mon|ma|mes|мо(?:й|я|е|ё|и|ю|его|ему|ей|их|им|ими|ём|ем)|меня|мне)\b"
     r"|(?<![给帮跟让])我|私の|僕の|내|나의",
     re.IGNORECASE,
@@ -86,8 +87,9 @@ _ASKS_OF_ONESELF = re.compile(
       (?:soy|somos|estoy|estamos|voy|vamos|vivo|trabajo|tomo|uso|utilizo|toco|juego|hablo|estudio|leo|veo|escucho
         |bebo|como(?=\ *\?|\ siempre|\ normalmente)|desayuno|ceno|conduzco|manejo|llevo|colecciono|practico|entreno
       |puedo\ (?:comer|beber|tomar)
-        |hago|tengo|tenemos|canto|bailo|escribo|compro|pago|peso|mido|calzo|convivo|comparto|crío|cultivo|aprendo
-        |enseño|imparto|doy|prefiero|sigo|monto|participo|colaboro|padezco|sufro|viajo|guardo|pertenezco|vivimos
+        |hago|tengo|tenemos|gano|ganamos|cobro|pagamos|canto|bailo|escribo|compro|pago|peso|mido|calzo|convivo|comparto
+        |crío|cultivo|aprendo|enseño
+        |imparto|doy|prefiero|sigo|monto|participo|colaboro|padezco|sufro|viajo|guardo|pertenezco|vivimos
         |usamos|hacemos|comemos|me\ (?:llamo|dedico|gusta\w*|encanta\w*|trata|atiende|corta\w?|lleva))\b
     """,
     re.IGNORECASE | re.VERBOSE,

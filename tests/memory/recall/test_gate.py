@@ -81,6 +81,9 @@ def test_gate_judges_each_source_by_itself():
     [
         "what is my dog's name",
         "where do I live?",
+        "How many children do I have?",
+        "How much rent do we pay?",
+        "¿Cuánto gano al mes?",
         "Wie heißt mein Hund",
         "Welche Instrumente spiele ich?",
         "In welchen Vereinen sind wir?",
@@ -98,6 +101,9 @@ def test_questions_about_oneself_are_known(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "Why do we have leap years?",
+        "How do I pay a fine abroad?",
+        "Do we have to file taxes in May?",
         "Write a haiku about autumn",
         "What is the capital of Australia?",
         "法国的首都是哪里",
