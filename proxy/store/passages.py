@@ -14,7 +14,6 @@ _MONTHS = (
 )
 _WORD_BREAK = re.compile(r"[_.\-\s]+")
 _HEAD_OF_DATA = 120  # characters of a dump, a log or encoded bytes
-_CENTRE, _SIDE = 500, 250  # characters: embedders cut long texts, and the middle must not be what is cut
 
 
 def day(moment: datetime) -> str:
@@ -52,29 +51,15 @@ def place_in_session(row: Episode) -> tuple[datetime, int, int]:
     return row.at, row.seq, row.piece
 
 
-def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
-    """Return for each episode, by id, the text of a window of three that ends with it.
-
-    The middle one weighs most: the vector of this text stands for the window around the turn before, and a new turn
-    changes no row but its own.
+def trails(episodes: Sequence[Episode]) -> dict[str, list[Episode]]:
+    """Return for each episode, by id, the window of up to three that ends with it, in order.
 
     Args:
         episodes: Turns of one or more conversations, in any order; a window never spans two conversations. The last two
             stored turns of a conversation should come along with new ones.
     """
     ordered = sorted(episodes, key=lambda row: (row.session, *place_in_session(row)))
-    texts: dict[str, str] = {}
-    for at, row in enumerate(ordered):
-        trail = [one for one in ordered[max(0, at - 2) : at + 1] if one.session == row.session]
-        if len(trail) == 1:  # the same text has the same vector, which is half the work for a conversation's first turn
-            texts[row.id] = dense_text(row)
-            continue
-        lines = [f"{one.role}: {part}" for one, part in zip(trail, _parts(trail), strict=True)]
-        texts[row.id] = "\n".join((day(trail[-2].local_at), *lines))
-    return texts
-
-
-def _parts(trail: Sequence[Episode]) -> list[str]:
-    """Return what of each of two or three turns stands in a window: its middle turn in full, of the others an end."""
-    middle, last = _telling(trail[-2].text)[:_CENTRE], _telling(trail[-1].text)[:_SIDE]
-    return [*(_telling(one.text)[-_SIDE:] for one in trail[:-2]), middle, last]
+    return {
+        row.id: [one for one in ordered[max(0, at - 2) : at + 1] if one.session == row.session]
+        for at, row in enumerate(ordered)
+    }

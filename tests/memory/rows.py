@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from proxy.store.passages import dense_text, lexical_text, trail_texts
+from proxy.store.passages import dense_text, lexical_text, trails
 from proxy.store.schema import Batch
 from proxy.text.lexical import content, tokens
 from proxy.types import Episode, Memory, Scope
@@ -57,8 +57,8 @@ def fact_vectors(rows: Sequence[Memory]) -> dict[str, np.ndarray]:
 
 
 def turn_vectors(rows: Sequence[Episode]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    trails = trail_texts(rows)
-    return {row.id: (bag(dense_text(row)), bag(trails[row.id])) for row in rows}
+    texts = {row_id: " ".join(map(dense_text, window)) for row_id, window in trails(rows).items()}
+    return {row.id: (bag(dense_text(row)), bag(texts[row.id])) for row in rows}
 
 
 def fact_batch(rows: Sequence[Memory], stamp: int = 1) -> Batch[Memory]:

@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
+import numpy as np
 import structlog
 
 from proxy.errors import ProxyError
@@ -22,12 +23,12 @@ from proxy.process.threads import in_thread
 from proxy.store.compactions import Compactions
 from proxy.store.history import History
 from proxy.store.ledger import Ledger
-from proxy.store.passages import dense_text, trail_texts
+from proxy.store.passages import dense_text, trails
 from proxy.store.schema import Vector
 from proxy.telemetry import LEARNED
 from proxy.types import Chunk, Episode, Kind, Memory, Scope
 
-K = TypeVar("K", str, tuple[str, str])
+Windows = Mapping[str, Sequence[Episode]]  # of turns, by the id of the last
 
 _log = structlog.get_logger(__name__)
 _BATCH = 64
@@ -35,6 +36,7 @@ _AT_ONCE = 64  # messages of one turn that are embedded as they are stored …
 _AT_ONCE_CHARACTERS = 6_000  # … as long as they have no more than this together; it takes 40 ms a thousand
 _TURNS_AT_ONCE = 32  # that wait for each other, as in an import; more are found by words first
 _TRAIL = 2  # turns before a new one that its window reaches
+_TRAIL_WEIGHTS = (1, 2, 1)  # LoCoMo: 1, 1.3, 1 and 1, 3, 1 find 0.5 points less, weights by length 1 to 2
 
 
 class Book:
@@ -76,11 +78,11 @@ class Book:
         for session in {episode.session for episode in episodes}:
             stored = await self._index.said(scope, session)
             before += [row for row in stored if row.id not in new][-_TRAIL:]
-        trails = await in_thread("learn", trail_texts, [*before, *episodes])
+        windows = trails([*before, *episodes])
         if later := _long_before(episodes):
             await self._write_episodes(scope, later, {})
         left = {episode.id for episode in later}
-        await self._put_episodes(scope, [episode for episode in episodes if episode.id not in left], trails)
+        await self._put_episodes(scope, [episode for episode in episodes if episode.id not in left], windows)
 
     async def embedded(self, chunks: Sequence[Chunk]) -> dict[str, Vector | None]:
         """Return the vectors of passages; takes long, and needs no lease."""
@@ -121,25 +123,28 @@ class Book:
             rows = [row for row in said if row.id in waiting][: max(0, most - filled)]
             if not rows:
                 break
-            pairs = await self._episode_vectors(rows, trail_texts(said))
+            pairs = await self._episode_vectors(rows, trails(said))
             if pairs is None:
                 return filled
             await self._write_episodes(scope, rows, pairs)
             filled += len(rows)
         return filled
 
-    async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], trails: Mapping[str, str]) -> None:
+    async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], windows: Windows) -> None:
         """Store rows with the vectors of turn and trail, without where embedding fails."""
-        pairs = await self._episode_vectors(rows, trails)
+        pairs = await self._episode_vectors(rows, windows)
         await self._write_episodes(scope, rows, dict.fromkeys(row.id for row in rows) if pairs is None else pairs)
 
     async def _episode_vectors(
-        self, rows: Sequence[Episode], trails: Mapping[str, str]
+        self, rows: Sequence[Episode], windows: Windows
     ) -> dict[str, tuple[Vector | None, Vector | None] | None] | None:
-        """Return the vectors of turn and trail; None where embedding fails."""
-        texts = {(row.id, "turn"): dense_text(row) for row in rows}
-        found = await self._vectors(texts | {(row.id, "trail"): trails[row.id] for row in rows})
-        return {row.id: (found[row.id, "turn"], found[row.id, "trail"]) for row in rows} if _all_there(found) else None
+        """Return the vectors of turn and trail; None where embedding fails. Turns before were embedded just now."""
+        found = await self._vectors({one.id: dense_text(one) for row in rows for one in windows[row.id]})
+        vectors = {id_: vector for id_, vector in found.items() if vector is not None}
+        if len(vectors) < len(found):
+            return None
+        trail = {row.id: _trail_vector([vectors[one.id] for one in windows[row.id]]) for row in rows}
+        return {row.id: (vectors[row.id], trail[row.id]) for row in rows}
 
     async def _put_memories(self, scope: Scope, rows: Mapping[str, Memory]) -> None:
         """Store memories with their vectors; endings have none, as nothing finds them."""
@@ -158,7 +163,7 @@ class Book:
         written = await self._store.put_episodes(scope, rows, vectors, self._embedder.model, new_as_of=new_as_of)
         self._index.take_in(scope, "episodes", written)
 
-    async def _vectors(self, texts: dict[K, str]) -> dict[K, Vector | None]:
+    async def _vectors(self, texts: Mapping[str, str]) -> dict[str, Vector | None]:
         """Embed; where that fails the rows wait for their vectors, and words alone find them meanwhile."""
         try:
             rows = await self._embedder.embed(list(texts.values()), purpose="passage")
@@ -208,6 +213,16 @@ def _newest(said: Sequence[Episode]) -> int:
     """Return how many of a turn's episodes, from the last, are embedded at once; one in any case."""
     sizes = itertools.accumulate(len(one.text) for one in reversed(said[-_AT_ONCE:]))
     return max(1, sum(size <= _AT_ONCE_CHARACTERS for size in sizes))
+
+
+def _trail_vector(vectors: Sequence[Vector]) -> Vector:
+    """Return the vector of a window of one to three turns, L2-normalised.
+
+    The middle one weighs most: the vector stands for the window around the turn before, and a new turn changes no row
+    but its own. To embed the window's text would double the cost of learning, and finds 0.2 points more on LoCoMo.
+    """
+    mean = np.average(vectors, axis=0, weights=_TRAIL_WEIGHTS[-len(vectors) :]).astype(np.float32)
+    return mean / max(np.float32(np.linalg.norm(mean)), np.float32(1e-12))
 
 
 def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:
