@@ -26,5 +26,5 @@ def test_words_that_are_no_mark_stay(text: str) -> None:
     assert unmarked(text) == text
 
 
-def test_a_piece_that_is_only_the_mark_is_empty() -> None:
+def test_a_piece_of_only_the_mark_is_empty() -> None:
     assert unmarked(f"({THREAD})\n") == ""
