@@ -247,8 +247,12 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
 
 def _lasts(low: str, name: str) -> bool:
     """Return whether what has a cue holds for more than once: "Never use mailx, I have msmtp here", not "here"."""
-    cued = [low[a:b] for a, b in clauses(low) if has_cue(name, low[a:b])]
-    return not all(has_cue("once", clause) for clause in cued or [low])
+    ends = [end for _, end in clauses(low)]
+    cued, once = (
+        {sum(end <= match.start() for end in ends) for one in languages_in(low) for match in one.find(cue, low)}
+        for cue in (name, "once")
+    )
+    return not cued <= once
 
 
 def _names_self(low: str) -> bool:
