@@ -22,7 +22,6 @@ from proxy.types import Episode, Memory, Scope
 _MAX_WASTE = 0.3
 _MANY_ROWS = 200
 _BYTES_PER_ENTRY = 500
-_MAX_ALIKE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +128,6 @@ class IndexCache:
     async def prepare_chunks(self, scope: Scope) -> None:
         """Bring the owner's passages up to date, however long it takes."""
         await self._entry(scope, "chunks")
-
-    async def concerned(self, scope: Scope, text: str, vector: Vector | None = None) -> list[Memory]:
-        """Return the memories that a new statement may change: all, or of very many those that are marked or alike."""
-        entry = await self._entry(scope, "memories")
-        if entry.shelf is not None:
-            return entry.shelf.living()
-        alike = await self.sketches.candidates(scope, "memories", content(text), vector, limit=_MAX_ALIKE)
-        marked = await self.sketches.marked(scope)
-        return list({memory.id: memory for memory in (*marked, *alike.rows.items)}.values())
 
     async def said(self, scope: Scope, session: str) -> list[Episode]:
         """Return what was said in one of the owner's conversations, in order."""

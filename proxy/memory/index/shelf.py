@@ -203,9 +203,9 @@ class Shelf(Generic[T]):
         ordered = np.partition(known, (low, high, beyond))  # numpy's median loads a module of 0.6 MB
         return float(ordered[low] + ordered[high]) / 2, float(ordered[beyond]) - _ABOVE_MEDIAN
 
-    def vectors(self, lines: Lines, name: str = "vector") -> Vector:
+    def vectors(self, lines: Lines) -> Vector:
         """Return the vectors of ``lines``; a line of zeros where one is pending."""
-        return self._vectors[name].values[lines]
+        return self._vectors["vector"].values[lines]
 
     def _scattered(self, given: Mapping[str, float], mask: Mask) -> Scores:
         """Return given scores by line."""
