@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from proxy.dialects.attachments import Wire
 from proxy.dialects.body import Insertion
-from proxy.dialects.reply import Reply
+from proxy.dialects.reply import Folding
 from proxy.dialects.sse import EndWatch
 from proxy.dialects.tool import ToolWire
 from proxy.errors import ProxyError
@@ -69,7 +69,7 @@ class ChatRequest:
         model: As the client wrote it.
         stream: Whether a stream of events was asked for.
         messages: In order; empty where the list is missing or no list (the upstream judges that).
-        user: Body field, likewise the next three.
+        prompt_cache_key: Its body field.
         body: The whole body as parsed; not to be changed.
         continues: The provider's id of an earlier reply: it keeps what was said up to it, and only what is new is here.
         conversation: The provider's id of a conversation that it keeps; only what is new is here.
@@ -80,25 +80,12 @@ class ChatRequest:
     model: str
     stream: bool = False
     messages: tuple[Message, ...] = ()
-    user: str | None = None
-    safety_identifier: str | None = None
     prompt_cache_key: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict, repr=False)
     continues: str = ""
     conversation: str = ""
     is_kept: bool = False
     binds: bool = False
-
-
-class Accumulator(Protocol):
-    """Copies a reply aside while it passes and reads it afterwards; never raises."""
-
-    def feed(self, chunk: bytes) -> None:
-        """Copy a piece aside."""
-
-    def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
-        """Return the reply as far as it came."""
 
 
 class Dialect(Protocol):
@@ -123,7 +110,7 @@ class Dialect(Protocol):
     def replace_model(self, body: bytes, name: str) -> bytes:
         """Return the body with another model's name."""
 
-    def accumulator(self) -> Accumulator:
+    def accumulator(self) -> Folding:
         """Return a fresh accumulator."""
 
     def end_watch(self) -> EndWatch:

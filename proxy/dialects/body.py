@@ -42,21 +42,27 @@ def model_of(parsed: dict[str, Any]) -> str:
 
 
 def replace_model(body: bytes, name: str) -> bytes:
-    """Return the body with another model's name, wherever ``model`` stands on the top level."""
+    """Return the body with another model's name."""
+    return replaced(body, "model", name)
+
+
+def replaced(body: bytes, key: str, value: object) -> bytes:
+    """Return the body with another value under a key of its top level, wherever that stands there."""
     edits: list[Edit] = []
 
-    def replace(key: str, at: int) -> int | None:
-        if key != "model":
+    def visit(name: str, at: int) -> int | None:
+        if name != key:
             return None
-        edits.append(Edit(at, splice.value_end(text, at), splice.quoted(name)))
+        new = splice.quoted(value) if isinstance(value, str) else orjson.dumps(value).decode()
+        edits.append(Edit(at, splice.value_end(text, at), new))
         return edits[-1].end
 
     try:
         text = body.decode()
-        splice.walk_object(text, splice.root(text), replace)
-    except (ValueError, RecursionError):
+        splice.walk_object(text, splice.root(text), visit)
+    except (ValueError, LookupError, RecursionError):
         return body
-    return splice.apply(body, text, edits)
+    return splice.apply(body, text, edits) if edits else body
 
 
 def string(value: object) -> str:
@@ -86,7 +92,7 @@ class Insertion:
 
 
 class Contents:
-    """Finds, in one pass, where the contents of some messages stand.
+    """Finds, in one pass, where the messages stand and the contents of some of them.
 
     Of repeated keys the last counts, as parsers have it.
 
@@ -100,10 +106,11 @@ class Contents:
         self._key = key
         self._text = ""
         self._content: Span | None = None
+        self.starts: list[int] = []
         self.found: dict[int, Span | None] = {}
 
     def find(self, text: str) -> None:
-        """Fill ``found``.
+        """Fill ``starts`` and ``found``.
 
         Raises:
             ValueError: If the text, or a wanted message, is no JSON object.
@@ -114,10 +121,11 @@ class Contents:
     def _on_top(self, key: str, at: int) -> int | None:
         if key != self._key:
             return None
-        self.found = {}
+        self.starts, self.found = [], {}
         return splice.walk_array(self._text, at, self._on_message)
 
     def _on_message(self, index: int, at: int) -> int | None:
+        self.starts.append(at)
         if index not in self._wanted:
             return None
         self._content = None
@@ -188,37 +196,14 @@ def leave_out(body: bytes, drop: Collection[int], host: int, text: str, *, key: 
         return body
     try:
         whole = body.decode()
-        places = _Places(whole, host, key)
-        edits = [*_removals(places.starts, drop), *([_ahead(whole, places.content, text, kind)] if text else ())]
+        contents = Contents({host}, key)
+        contents.find(whole)
+        edits = _removals(contents.starts, drop)
+        if text:
+            edits.append(_ahead(whole, contents.found[host], text, kind))
     except (ValueError, LookupError, RecursionError):
         return body
     return splice.apply(body, whole, edits)
-
-
-class _Places:
-    """Offset of each message, and the content of one; of repeated keys the last counts, as in parsers."""
-
-    def __init__(self, text: str, host: int, key: str) -> None:
-        self._text, self._host, self._key = text, host, key
-        self.starts: list[int] = []
-        self.content: Span | None = None
-        splice.walk_object(text, splice.root(text), self._on_top)
-
-    def _on_top(self, key: str, at: int) -> int | None:
-        if key != self._key:
-            return None
-        self.starts, self.content = [], None
-        return splice.walk_array(self._text, at, self._on_message)
-
-    def _on_message(self, index: int, at: int) -> int | None:
-        self.starts.append(at)
-        return splice.walk_object(self._text, at, self._on_member) if index == self._host else None
-
-    def _on_member(self, key: str, at: int) -> int | None:
-        if key != "content":
-            return None
-        self.content = Span(at, splice.value_end(self._text, at))
-        return self.content.end
 
 
 def _removals(starts: list[int], drop: Collection[int]) -> list[Edit]:

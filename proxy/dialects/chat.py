@@ -28,11 +28,9 @@ from proxy.events import Event
 
 __all__ = [
     "EndWatch",
-    "ReplyAccumulator",
     "accumulator",
     "condense",
     "end_watch",
-    "ends",
     "error_body",
     "insert",
     "read",
@@ -54,15 +52,11 @@ def read(body: bytes) -> ChatRequest:
     """
     parsed = parse(body)
     messages = parsed.get("messages")
-    metadata = parsed.get("metadata")
     return ChatRequest(
         model=model_of(parsed),
         stream=parsed.get("stream") is True,
         messages=tuple(_message(i, one) for i, one in enumerate(messages)) if isinstance(messages, list) else (),
-        user=string_or_none(parsed.get("user")),
-        safety_identifier=string_or_none(parsed.get("safety_identifier")),
         prompt_cache_key=string_or_none(parsed.get("prompt_cache_key")),
-        metadata=metadata if isinstance(metadata, dict) else {},
         body=parsed,
     )
 
@@ -77,19 +71,14 @@ def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
     return leave_out(body, drop, host, text, key="messages", kind="text")
 
 
-def accumulator() -> ReplyAccumulator:
+def accumulator(max_bytes: int = MAX_BYTES) -> Folding:
     """Return a fresh accumulator."""
-    return ReplyAccumulator()
+    return Folding(_Folded(), max_bytes)
 
 
 def end_watch() -> EndWatch:
     """Return a fresh watch for the terminal event of a stream."""
     return EndWatch()
-
-
-def ends(chunk: bytes) -> bool:
-    """Return whether a piece holds the whole terminal event; see ``EndWatch`` for streams cut anywhere."""
-    return EndWatch().feed(chunk)
 
 
 def error_body(error: ProxyError, request_id: str = "") -> bytes:
@@ -128,13 +117,6 @@ def _part(raw: object) -> Part:
         return Part("")
     kind = string(raw.get("type"))
     return Part(kind, string(raw.get("text")) if kind == "text" else "", raw)
-
-
-class ReplyAccumulator(Folding):
-    """Copies a reply aside while it passes and reads it; never raises."""
-
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        super().__init__(_Folded(), max_bytes)
 
 
 class _Folded:

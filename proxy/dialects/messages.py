@@ -13,7 +13,7 @@ from proxy.dialects.attachments import MESSAGES
 from proxy.dialects.base import ChatRequest, Message, Part
 from proxy.dialects.binding import signed
 from proxy.dialects.body import Contents, Insertion, leave_out, model_of, parse, replace_model, string
-from proxy.dialects.messages_reply import ReplyAccumulator
+from proxy.dialects.messages_reply import accumulator
 from proxy.dialects.messages_tool import MESSAGES_TOOL
 from proxy.dialects.reply import parsed as parsed_copy
 from proxy.dialects.splice import Edit, Span
@@ -21,7 +21,6 @@ from proxy.dialects.sse import EndWatch, terminal
 from proxy.errors import ProxyError
 
 __all__ = [
-    "ReplyAccumulator",
     "accumulator",
     "condense",
     "end_watch",
@@ -75,8 +74,6 @@ def read(body: bytes) -> ChatRequest:
         model=model_of(parsed),
         stream=parsed.get("stream") is True,
         messages=tuple(_message(i, one) for i, one in enumerate(messages)) if isinstance(messages, list) else (),
-        user=string(names.get("user_id")) or None,
-        metadata=names,
         body={**parsed, "metadata": names} if names else parsed,
         binds=True,
     )
@@ -138,11 +135,6 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
 def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
     """Return the body without some messages and with a text in front of one that stays; every other byte stays."""
     return leave_out(body, drop, host, text, key="messages", kind="text")
-
-
-def accumulator() -> ReplyAccumulator:
-    """Return a fresh accumulator."""
-    return ReplyAccumulator()
 
 
 def end_watch() -> EndWatch:

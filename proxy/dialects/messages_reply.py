@@ -9,15 +9,13 @@ import orjson
 
 from proxy.dialects.binding import signature_of
 from proxy.dialects.body import string
-from proxy.dialects.reply import MAX_BYTES, Folding, Reply, Text, parsed
+from proxy.dialects.reply import Folding, Reply, Text, parsed
 from proxy.events import Event
 
 
-class ReplyAccumulator(Folding):
-    """Copies a reply aside while it passes and reads it; never raises."""
-
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        super().__init__(_Folded(), max_bytes)
+def accumulator() -> Folding:
+    """Return a fresh accumulator."""
+    return Folding(_Folded())
 
 
 class _Folded:

@@ -22,7 +22,7 @@ from proxy.dialects.body import (
     string,
     string_or_none,
 )
-from proxy.dialects.reply import MAX_BYTES, Folding, Reply, Text, parsed
+from proxy.dialects.reply import Folding, Reply, Text, parsed
 from proxy.dialects.responses_tool import RESPONSES_TOOL
 from proxy.dialects.splice import Span
 from proxy.dialects.sse import EventWatch
@@ -67,16 +67,12 @@ def read(body: bytes) -> ChatRequest:
         MissingModel: If its model is no name; whether one is needed (a prompt may name it) is for the upstream to say.
     """
     parsed = parse(body)
-    metadata = parsed.get("metadata")
     conversation = _conversation(parsed.get("conversation"))
     return ChatRequest(
         model="" if parsed.get("model") is None else model_of(parsed),
         stream=parsed.get("stream") is True,
         messages=_messages(parsed.get("input")),
-        user=string_or_none(parsed.get("user")),
-        safety_identifier=string_or_none(parsed.get("safety_identifier")),
         prompt_cache_key=string_or_none(parsed.get("prompt_cache_key")),
-        metadata=metadata if isinstance(metadata, dict) else {},
         body=parsed,
         continues=string(parsed.get("previous_response_id")),
         conversation=conversation,
@@ -94,9 +90,9 @@ def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
     return leave_out(body, drop, host, text, key="input", kind="input_text")
 
 
-def accumulator() -> ReplyAccumulator:
+def accumulator() -> Folding:
     """Return a fresh accumulator."""
-    return ReplyAccumulator()
+    return Folding(_Folded())
 
 
 def end_watch() -> EventWatch:
@@ -173,13 +169,6 @@ class _Contents(Contents):
             return super()._on_top(key, at)
         self.found = {0: Span(at, splice.value_end(self._text, at))}
         return self.found[0].end if self.found[0] else None
-
-
-class ReplyAccumulator(Folding):
-    """Copies a reply aside while it passes and reads it; never raises."""
-
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        super().__init__(_Folded(), max_bytes)
 
 
 class _Folded:

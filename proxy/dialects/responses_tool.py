@@ -7,8 +7,9 @@ from typing import Any
 
 import orjson
 
+from proxy.dialects.body import replaced
 from proxy.dialects.reply import parsed
-from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, replaced, summed
+from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, summed
 from proxy.events import Event
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})

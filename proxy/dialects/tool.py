@@ -160,24 +160,6 @@ def appended(
     return splice.apply(body, text, edits) if edits else body
 
 
-def replaced(body: bytes, key: str, value: object) -> bytes:
-    """Return the body with another value under a key of its top level, where it has that key."""
-    edits: list[Edit] = []
-
-    def visit(name: str, at: int) -> int | None:
-        if name != key:
-            return None
-        edits.append(Edit(at, splice.value_end(text, at), orjson.dumps(value).decode()))
-        return edits[-1].end
-
-    try:
-        text = body.decode()
-        splice.walk_object(text, splice.root(text), visit)
-    except (ValueError, LookupError, RecursionError):
-        return body
-    return splice.apply(body, text, edits) if edits else body
-
-
 def summed(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
     """Return two counts of usage as one; of what is no number, the later stands."""
     total = dict(left)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
-from proxy.dialects.base import Accumulator
+from proxy.dialects.reply import Folding
 from proxy.dialects.usage import UsageMeter
 from proxy.errors import ProxyError
 from proxy.pipeline.exchange import Exchange
@@ -46,7 +46,7 @@ class _Tail:
     exchange: Exchange
     services: Services
     response: UpstreamResponse
-    accumulator: Accumulator | None = field(init=False)
+    accumulator: Folding | None = field(init=False)
     meter: UsageMeter | None = field(init=False)  # where the reply is not read, what it cost is seen all the same
     has_broken: bool = False
     is_remembered: bool = False

@@ -144,10 +144,7 @@ def test_reading_shows_what_memory_needs():
             {
                 "model": "gpt-x",
                 "stream": True,
-                "user": "u",
-                "safety_identifier": "s",
                 "prompt_cache_key": "k",
-                "metadata": {"user_id": "mu"},
                 "messages": [
                     {"role": "developer", "content": "be kind", "name": "boss"},
                     {
@@ -165,9 +162,7 @@ def test_reading_shows_what_memory_needs():
         ).encode()
     )
     developer, user, assistant, tool = request.messages
-    assert (request.model, request.stream, request.user) == ("gpt-x", True, "u")
-    assert (request.safety_identifier, request.prompt_cache_key) == ("s", "k")
-    assert request.metadata == {"user_id": "mu"}
+    assert (request.model, request.stream, request.prompt_cache_key) == ("gpt-x", True, "k")
     assert (developer.role, developer.name, developer.text) == ("developer", "boss", "be kind")
     assert (user.text, [part.kind for part in user.parts]) == ("look\nhere", ["text", "image_url", "text"])
     assert user.parts[1].data["image_url"] == {"url": "data:x"}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dialects.chat import ReplyAccumulator
+from proxy.dialects import chat
 from proxy.dialects.reply import Reply
 from proxy.settings.load import environment
 from tests.fakes import replies
@@ -23,7 +23,7 @@ DATA = Path(environment().get("THROUGHLINE_DATA") or Path(__file__).parents[3] /
 
 
 def accumulated(*pieces: bytes, **response: str) -> Reply:
-    accumulator = ReplyAccumulator()
+    accumulator = chat.accumulator()
     for piece in pieces:
         accumulator.feed(piece)
     return accumulator.result(**response)
@@ -138,7 +138,7 @@ def test_an_error_body_is_incomplete():
 
 
 def test_what_is_beyond_the_limit_is_not_copied():
-    accumulator = ReplyAccumulator(max_bytes=100)
+    accumulator = chat.accumulator(max_bytes=100)
     accumulator.feed(streamed({"content": "a"}))
     accumulator.feed(b"x" * 1000)
     assert not accumulator.result(**EVENTS).complete
@@ -146,7 +146,7 @@ def test_what_is_beyond_the_limit_is_not_copied():
 
 def test_a_bomb_stays_within_the_limit():
     packed = gzip.compress(b'{"x":"' + b"0" * 10_000_000)
-    accumulator = ReplyAccumulator(max_bytes=100_000)
+    accumulator = chat.accumulator(max_bytes=100_000)
     accumulator.feed(packed)
     assert accumulator.result(content_encoding="gzip", **JSON).text == ""
 

@@ -86,7 +86,8 @@ def test_moved_cache_marks_leave_a_message_unchanged():
 )
 def test_the_user_is_named_apart_from_the_conversation(given, user, session):
     request = read("hi", metadata={"user_id": given})
-    assert (request.user, request.body["metadata"].get("conversation_id")) == (user, session)
+    metadata = request.body["metadata"]
+    assert (metadata["user_id"], metadata.get("conversation_id")) == (user, session)
 
 
 def test_list_gets_one_block_behind_the_cache_mark():

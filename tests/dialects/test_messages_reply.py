@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dialects.messages import ReplyAccumulator
+from proxy.dialects import messages
 from proxy.dialects.reply import Reply
 from proxy.settings.load import environment
 from tests.fakes import replies
@@ -22,7 +22,7 @@ DATA = Path(environment().get("THROUGHLINE_DATA") or Path(__file__).parents[3] /
 
 
 def accumulated(*pieces: bytes, **response: str) -> Reply:
-    accumulator = ReplyAccumulator()
+    accumulator = messages.accumulator()
     for piece in pieces:
         accumulator.feed(piece)
     return accumulator.result(**response)

@@ -144,10 +144,7 @@ def test_reading_shows_what_memory_needs():
             {
                 "model": "gpt-x",
                 "stream": True,
-                "user": "u",
-                "safety_identifier": "s",
                 "prompt_cache_key": "k",
-                "metadata": {"user_id": "mu"},
                 "previous_response_id": "resp_1",
                 "input": [
                     {"role": "developer", "content": "be kind"},
@@ -170,8 +167,7 @@ def test_reading_shows_what_memory_needs():
             }
         ).encode()
     )
-    assert (request.model, request.stream, request.user) == ("gpt-x", True, "u")
-    assert (request.safety_identifier, request.prompt_cache_key) == ("s", "k")
+    assert (request.model, request.stream, request.prompt_cache_key) == ("gpt-x", True, "k")
     assert (request.continues, request.conversation, request.is_kept) == ("resp_1", "", True)
     assert [message.role for message in request.messages] == [
         *("developer", "user", "reasoning", "assistant", "function_call", "tool", "item_reference", "tool")

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dialects import chat
 from proxy.dialects.sse import EndWatch
 from proxy.events import Event, EventSplitter, split
 
@@ -79,11 +78,6 @@ def test_the_end_is_seen_however_it_is_cut(at):
     stream = b'data: {"x": 1}\n\ndata: [DONE]\n\n'
     pieces = [stream[: 16 + at], stream[16 + at :]]
     assert watched(pieces).count(True) == 1
-
-
-def test_one_piece_tells_for_itself():
-    assert chat.ends(b'data: {"x": 1}\n\ndata: [DONE]\n\n')
-    assert not chat.ends(b'data: {"x": 1}\n\n')
 
 
 def test_the_end_is_told_once():

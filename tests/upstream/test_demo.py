@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from proxy.dialects.chat import ReplyAccumulator
+from proxy.dialects import chat
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.demo import DemoUpstream, answer
 
@@ -121,7 +121,7 @@ async def test_stream_has_a_providers_shape(include_usage):
     assert len(chunks) > 4
     assert [chunk["choices"] for chunk in chunks if not chunk["choices"]] == ([[]] if include_usage else [])
     assert all(("usage" in chunk) == include_usage for chunk in chunks)
-    accumulator = ReplyAccumulator()
+    accumulator = chat.accumulator()
     accumulator.feed(raw)
     reply = accumulator.result(content_type=headers["content-type"])
     assert (reply.text, reply.complete) == (answer([user(QUESTION)]), True)

@@ -13,7 +13,7 @@ import pytest
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
 
-from proxy.dialects.chat import ReplyAccumulator
+from proxy.dialects import chat as chat_wire
 from proxy.errors import InvalidRequest, Unauthorized, UpstreamTimeout
 from proxy.upstream import litellm
 from tests.fakes import replies
@@ -76,7 +76,7 @@ async def test_stream_has_openais_shape(upstream, provider, model, include_usage
     assert all(("usage" in chunk) == include_usage and chunk.get("usage") is None for chunk in chunks)
     if counted is not None:
         assert (counted["choices"], counted["usage"]["total_tokens"]) == ([], 16)
-    accumulator = ReplyAccumulator()
+    accumulator = chat_wire.accumulator()
     accumulator.feed(raw)
     reply = accumulator.result(content_type=headers["content-type"])
     assert (reply.text, reply.complete, reply.finish_reason) == ("echo: hi", True, "stop")
@@ -235,7 +235,7 @@ async def test_tool_calls_stream_each_id_once(upstream, provider):
     assert all(isinstance(call["index"], int) for call in calls)
     assert [call["id"] for call in calls if "id" in call] == ["toolu_f", "toolu_g"]
     assert [call["function"]["name"] for call in calls if "name" in call["function"]] == ["f", "g"]
-    accumulator = ReplyAccumulator()
+    accumulator = chat_wire.accumulator()
     accumulator.feed(raw)
     reply = accumulator.result(content_type="text/event-stream")
     assert [call["function"]["arguments"] for call in reply.tool_calls] == ['{"x":1}', '{"x":1}']

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proxy.dialects.messages import ReplyAccumulator
+from proxy.dialects import messages
 from proxy.errors import NotFound, UpstreamUnreachable
 from proxy.upstream.base import Target, UpstreamCut, UpstreamRequest
 from proxy.upstream.demo import DemoUpstream
@@ -179,7 +179,7 @@ async def test_streams_return_as_events_of_a_message(wire, provider):
     ]
     assert events[-2]["delta"]["stop_reason"] == "end_turn"
     assert (events[-2]["usage"]["input_tokens"], events[-2]["usage"]["output_tokens"]) == (9, 7)
-    accumulator = ReplyAccumulator()
+    accumulator = messages.accumulator()
     accumulator.feed(raw)
     assert (accumulator.result().text, accumulator.result().complete) == ("echo: hi", True)
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dialects.chat import ReplyAccumulator as ChatAccumulator
-from proxy.dialects.messages import ReplyAccumulator
+from proxy.dialects import chat, messages
 from proxy.errors import InvalidRequest
 from proxy.settings.load import environment
 from proxy.upstream.messages_request import Side, completion_of
@@ -174,14 +173,16 @@ def test_recorded_streams_say_the_same_on_both_wires():
         chunks = [json.loads(line) for line in recorded.read_bytes().splitlines() if line.strip()]
         # Some recordings hold several replies, one after the other.
         stream = b"".join(replies.event(chunk) for chunk in chunks if chunk.get("id") == chunks[0].get("id"))
-        chat, message = ChatAccumulator(), ReplyAccumulator()
-        chat.feed(stream)
-        before = chat.result(content_type="text/event-stream")
+        of_chat, of_messages = chat.accumulator(), messages.accumulator()
+        of_chat.feed(stream)
+        before = of_chat.result(content_type="text/event-stream")
         if before.finish_reason is None:
             continue  # of another wire
         writer = MessageWriter(thinks=False)
-        message.feed(b"".join(writer.feed(stream[at : at + 61]) for at in range(0, len(stream), 61)) + writer.close())
-        after = message.result(content_type="text/event-stream")
+        of_messages.feed(
+            b"".join(writer.feed(stream[at : at + 61]) for at in range(0, len(stream), 61)) + writer.close()
+        )
+        after = of_messages.result(content_type="text/event-stream")
         assert (after.text, after.complete, after.model) == (before.text + before.refusal, True, before.model), recorded
         assert after.tool_calls == before.tool_calls, recorded
 

@@ -11,7 +11,7 @@ import anyio
 import orjson
 import pytest
 
-from proxy.dialects.chat import ReplyAccumulator
+from proxy.dialects import chat as chat_wire
 from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 from proxy.upstream.base import Target, UpstreamCut, UpstreamRequest
 from proxy.upstream.wire import WireUpstream
@@ -277,6 +277,6 @@ async def test_row_69_a_hundred_streams_do_not_mix(wire, provider):
 
 
 def replies_text(stream: bytes) -> str:
-    accumulator = ReplyAccumulator()
+    accumulator = chat_wire.accumulator()
     accumulator.feed(stream)
     return accumulator.result(content_type="text/event-stream").text
