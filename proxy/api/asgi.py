@@ -16,7 +16,7 @@ from proxy.dialects import chat, messages
 from proxy.dialects.base import Dialect
 from proxy.errors import BodyTooLarge, ProxyError
 from proxy.process.threads import spawn
-from proxy.upstream.headers import find
+from proxy.upstream.headers import find, value_of
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -64,7 +64,7 @@ def limited(scope: Scope, receive: Receive, limit: int, name: str = "server.max_
     Raises:
         TooMuch: At once where the length is declared, else as soon as there are more than ``limit`` bytes.
     """
-    declared = find(headers_of(scope), "content-length") or ""
+    declared = value_of(headers_of(scope), "content-length")
     if declared.isdecimal() and (len(declared) > 18 or int(declared) > limit):
         raise TooMuch(limit, name)
     size = 0

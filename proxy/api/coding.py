@@ -7,7 +7,7 @@ from typing import Any
 
 from proxy.api.asgi import Headers
 from proxy.errors import BodyTooLarge, InvalidRequest, UnsupportedEncoding
-from proxy.upstream.headers import find
+from proxy.upstream.headers import value_of
 
 MAX_CODINGS = 2  # one inside the other
 
@@ -23,7 +23,7 @@ def plain(body: bytes, headers: Headers, *, limit: int) -> tuple[bytes, Headers]
         InvalidRequest: If it is not what its header says.
         BodyTooLarge: If there are more than ``limit`` bytes in it.
     """
-    named = (find(headers, "content-encoding") or "").lower().split(",")
+    named = value_of(headers, "content-encoding").lower().split(",")
     codings = [coding.strip() for coding in named if coding.strip() not in ("", "identity")]
     if not codings:
         return body, headers

@@ -15,7 +15,7 @@ from proxy.api.observe import observe
 from proxy.api.passage import PASSAGE, Passage, note_refusal
 from proxy.errors import BodyTooLarge, ProxyError, UpgradeRequired
 from proxy.telemetry.metrics import IN_FLIGHT
-from proxy.upstream.headers import find
+from proxy.upstream.headers import value_of
 
 _log = structlog.get_logger(__name__)
 _OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/memory-manager", "/openapi.json", "/dashboard")
@@ -66,7 +66,7 @@ class Edge:
         }
         services = scope["app"].state.services
         if services.tracing is not None:
-            passage.traceparent = find(headers_of(scope), "traceparent") or ""
+            passage.traceparent = value_of(headers_of(scope), "traceparent")
         limit, name = services.settings.server.max_body_bytes, "server.max_body_bytes"
         if raw == "/v1/import":
             limit, name = _MAX_IMPORT, ""
@@ -86,7 +86,7 @@ class Edge:
 
 def _refuse_websocket(scope: Scope) -> None:
     """Tell a client that asks for a WebSocket to go on over HTTP, which it then does in the same turn."""
-    if "websocket" in (find(headers_of(scope), "upgrade") or "").lower():
+    if "websocket" in value_of(headers_of(scope), "upgrade").lower():
         raise UpgradeRequired(
             f"There is no WebSocket at {scope['path'][:120]}. Send the request over HTTP.",
             headers={"upgrade": "HTTP/1.1", "connection": "upgrade, close"},

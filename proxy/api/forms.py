@@ -18,7 +18,7 @@ from proxy.pipeline.identify import named_time, requested_mode
 from proxy.services import Services
 from proxy.store.media import Shown
 from proxy.types import Scope
-from proxy.upstream.headers import by_name, find
+from proxy.upstream.headers import by_name, value_of
 
 _BOUNDARY = re.compile(r';\s*boundary=(?:"((?:[^"\\]|\\.)+)"|([^\s;]+))', re.IGNORECASE)
 _PART = re.compile(
@@ -44,7 +44,7 @@ class Form:
 
 def is_form(headers: Iterable[tuple[str, str]]) -> bool:
     """Return whether a body is ``multipart/form-data``."""
-    return (find(headers, "content-type") or "").lower().startswith("multipart/form-data")
+    return value_of(headers, "content-type").lower().startswith("multipart/form-data")
 
 
 async def read_form(body: bytes, headers: Iterable[tuple[str, str]]) -> Form:

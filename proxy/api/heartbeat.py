@@ -11,7 +11,7 @@ import anyio
 from proxy.api.asgi import Headers, Send, send_chunk
 from proxy.dialects.sse import EndWatch
 from proxy.process.threads import spawn
-from proxy.upstream.headers import find
+from proxy.upstream.headers import find, is_event_stream
 
 COMMENT = b": heartbeat\n\n"
 
@@ -29,7 +29,7 @@ class Heartbeat:
 
     def __init__(self, send: Send, headers: Headers, every_s: float, watch: EndWatch | None = None) -> None:
         coding = (find(headers, "content-encoding") or "identity").lower()
-        is_stream = (find(headers, "content-type") or "").startswith("text/event-stream")
+        is_stream = is_event_stream(headers)
         can_grow = coding == "identity" and find(headers, "content-length") is None
         self._every_s = every_s if is_stream and can_grow else 0.0
         self._send = send

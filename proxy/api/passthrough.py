@@ -45,7 +45,7 @@ from proxy.pipeline.prefix import as_sent
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.failover import Make, Plan, Try
-from proxy.upstream.headers import by_name, find
+from proxy.upstream.headers import by_name, value_of
 from proxy.upstream.messages import speaks_messages
 
 _WITH_MODEL = (
@@ -105,7 +105,7 @@ class _Asked:
         self.body = body
         self.fields = fields = _fields(body) if path in _WITH_MODEL else {}
         model = fields.get("model")
-        self.form = (find(headers, "content-type") or "") if path in _WITH_FORM and is_form(headers) else ""
+        self.form = value_of(headers, "content-type") if path in _WITH_FORM and is_form(headers) else ""
         self.model = model_named(body, self.form) if self.form else model if isinstance(model, str) else ""
         self.is_stream = fields.get("stream") is True
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
@@ -248,7 +248,7 @@ class Passthrough:
 async def _named_in(asked: _Asked, limit: int) -> list[Reference]:
     """Return what a body names, unpacked as its provider would: JSON, else the fields of a form."""
     body, headers = plain(asked.body, asked.headers, limit=limit)
-    kind = (find(headers, "content-type") or "").lower()
+    kind = value_of(headers, "content-type").lower()
     if is_form(headers):
         return objects.in_fields(await fields_of(body, headers))
     if kind.startswith("application/x-www-form-urlencoded"):

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from proxy.dialects import splice
-from proxy.dialects.body import string
+from proxy.dialects.body import changed, string
 from proxy.dialects.splice import Edit
 
 BETA_HEADER, BETA = "anthropic-beta", "thinking-binding-controls-2026-08-01"
@@ -91,33 +91,28 @@ def asks_to_think(body: Mapping[str, Any]) -> bool:
 
 def dropping(raw: bytes) -> bytes:
     """Return the body with the wish to drop thoughts that do not fit; every other byte stays."""
-    edits: list[Edit] = []
+    return changed(raw, "thinking", _wishing)
 
-    def visit(key: str, at: int) -> int | None:
-        if key != "thinking" or text[at] != "{":
-            return None
-        members: dict[str, tuple[int, int]] = {}
 
-        def inner(name: str, start: int) -> int:
-            members[name] = (start, splice.value_end(text, start))
-            return members[name][1]
+def _wishing(thinking: str) -> str | None:
+    """Return the JSON of a ``thinking`` with the wish in it, None where it has no place for one."""
+    if thinking[0] != "{":
+        return None
+    members: dict[str, tuple[int, int]] = {}
 
-        end = splice.walk_object(text, at, inner)
-        wish = f'"{CHOICE}":"{DROP}"'
-        if FIELD not in members:
-            edits.append(Edit(end - 1, end - 1, f'{"," if members else ""}"{FIELD}":{{{wish}}}'))
-        elif text[members[FIELD][0]] == "{":
-            start, close = members[FIELD]
-            is_empty = not text[start + 1 : close - 1].strip()
-            edits.append(Edit(close - 1, close - 1, wish if is_empty else f",{wish}"))
-        return end
+    def note(name: str, start: int) -> int:
+        members[name] = (start, splice.value_end(thinking, start))
+        return members[name][1]
 
-    try:
-        text = raw.decode()
-        splice.walk_object(text, splice.root(text), visit)
-    except (ValueError, RecursionError):
-        return raw
-    return splice.apply(raw, text, edits)
+    splice.walk_object(thinking, 0, note)
+    wish = f'"{CHOICE}":"{DROP}"'
+    if FIELD not in members:
+        return f'{thinking[:-1]}{"," if members else ""}"{FIELD}":{{{wish}}}}}'
+    start, end = members[FIELD]
+    if thinking[start] != "{":
+        return None
+    is_empty = not thinking[start + 1 : end - 1].strip()
+    return f"{thinking[: end - 1]}{'' if is_empty else ','}{wish}{thinking[end - 1 :]}"
 
 
 def without_thoughts(raw: bytes) -> bytes:

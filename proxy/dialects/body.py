@@ -48,14 +48,27 @@ def replace_model(body: bytes, name: str) -> bytes:
 
 def replaced(body: bytes, key: str, value: object) -> bytes:
     """Return the body with another value under a key of its top level, wherever that stands there."""
+    new = splice.quoted(value) if isinstance(value, str) else orjson.dumps(value).decode()
+    return changed(body, key, lambda _: new)
+
+
+def changed(body: bytes, key: str, change: Callable[[str], str | None]) -> bytes:
+    """Return the body with the JSON of a value on its top level changed, wherever its key stands there.
+
+    Args:
+        body: A request.
+        key: Name of the value.
+        change: Takes the value's JSON and returns another, or None to leave it.
+    """
     edits: list[Edit] = []
 
     def visit(name: str, at: int) -> int | None:
         if name != key:
             return None
-        new = splice.quoted(value) if isinstance(value, str) else orjson.dumps(value).decode()
-        edits.append(Edit(at, splice.value_end(text, at), new))
-        return edits[-1].end
+        end = splice.value_end(text, at)
+        if (new := change(text[at:end])) is not None:
+            edits.append(Edit(at, end, new))
+        return end
 
     try:
         text = body.decode()

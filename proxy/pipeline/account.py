@@ -10,8 +10,7 @@ from proxy.errors import NotFound, NotHandedOut, ReplyNotHandedOut
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handing import Handing
 from proxy.pipeline.identify import scope_for
-from proxy.pipeline.policy import LARGE_BYTES
-from proxy.process.threads import in_thread
+from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
 from proxy.settings.load import Settings
 from proxy.types import Scope
@@ -46,9 +45,7 @@ async def named_in(body: bytes) -> list[Reference]:
     Raises:
         InvalidRequest: If it is no JSON.
     """
-    if len(body) < LARGE_BYTES:
-        return objects.in_body(body)
-    return await in_thread("cpu", objects.in_body, body)
+    return await beside_loop(body, objects.in_body, body)
 
 
 async def refuse_strange(scope: Scope, named: Sequence[Reference], services: Services) -> None:

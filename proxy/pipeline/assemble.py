@@ -16,7 +16,7 @@ from proxy.memory.inject.ledger import Assembly, Replies
 from proxy.memory.inject.ledger import assemble as lay_out
 from proxy.pipeline.compact import summary_text
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.policy import LARGE_BYTES, best_effort
+from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.process.threads import in_thread
 from proxy.settings.memory import MemorySettings
 from proxy.store.bindings import signature_hash
@@ -61,10 +61,7 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
         gone = sorted(exchange.dropped)
         insertions = [Insertion(one.index - bisect(gone, one.index), one.text, one.apart) for one in assembly.additions]
         body = exchange.upstream_body
-        if len(body) < LARGE_BYTES:
-            exchange.upstream_body = exchange.dialect.insert(body, insertions)
-        else:
-            exchange.upstream_body = await in_thread("cpu", exchange.dialect.insert, body, insertions)
+        exchange.upstream_body = await beside_loop(body, exchange.dialect.insert, body, insertions)
 
 
 def offer(exchange: Exchange) -> None:

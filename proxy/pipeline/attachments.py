@@ -20,7 +20,7 @@ from proxy.memory.recall.query import Query, widen
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.identify import scope_for
 from proxy.pipeline.keeping import decoded, take
-from proxy.pipeline.policy import LARGE_BYTES, beside_loop, best_effort
+from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.pipeline.steps import Attached, Taker
 from proxy.process.threads import in_thread
 from proxy.services import Services
@@ -98,10 +98,7 @@ def _standing(exchange: Exchange, services: Services) -> frozenset[str]:
 
 async def _replace(exchange: Exchange, parts: dict[Place, dict[str, Any]]) -> None:
     wire, body = exchange.dialect.wire, exchange.body
-    if len(body) < LARGE_BYTES:
-        changed = wire.replace(body, parts)
-    else:
-        changed = await in_thread("cpu", wire.replace, body, parts)
+    changed = await beside_loop(body, wire.replace, body, parts)
     if changed is body:
         exchange.degrade("attachments")
     exchange.upstream_body = exchange.resolved_body = changed

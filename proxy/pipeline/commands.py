@@ -10,8 +10,8 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from proxy.dialects import splice
-from proxy.dialects.splice import Edit
+from proxy.dialects.body import changed
+from proxy.dialects.splice import quoted
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
@@ -20,7 +20,6 @@ from proxy.upstream.own_reply import RESPONSE_ID, before
 
 _COMMAND = re.compile(r"/memory(?:\s+(?P<word>\S+)(?:\s+(?P<rest>.*))?)?", re.DOTALL | re.IGNORECASE)
 _MODES = frozenset({"full", "read", "write", "ephemeral"})
-_PREVIOUS = "previous_response_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +104,10 @@ def resolve_previous(exchange: Exchange) -> None:
     """Name the provider's reply in place of an answer of ours, which it does not know."""
     if RESPONSE_ID.encode() not in exchange.body:
         return
-    edits: list[Edit] = []
 
-    def visit(key: str, at: int) -> int | None:
-        if key != _PREVIOUS:
-            return None
-        end = splice.value_end(text, at)
-        known = before(text[at:end].strip('"'))
-        if known != text[at:end].strip('"'):
-            edits.append(Edit(at, end, splice.quoted(known) if known else "null"))
-        return end
+    def named(value: str) -> str | None:
+        given = value.strip('"')
+        known = before(given)
+        return None if known == given else quoted(known) if known else "null"
 
-    try:
-        text = exchange.body.decode()
-        splice.walk_object(text, splice.root(text), visit)
-    except (ValueError, RecursionError):
-        return
-    exchange.body = splice.apply(exchange.body, text, edits)
+    exchange.body = changed(exchange.body, "previous_response_id", named)

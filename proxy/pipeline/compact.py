@@ -6,24 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import structlog
+
 from proxy.dialects.base import Message
+from proxy.errors import ProxyError
 from proxy.memory.conversations.chain import Point, message_id, turn_id
 from proxy.memory.conversations.compaction import Bounds, Line, Plan, State, fits, plan
 from proxy.memory.conversations.running import Compacted, Segment, render, segment, trimmed
 from proxy.memory.conversations.sizes import MEDIA_TOKENS, Sizes, weigh
 from proxy.memory.conversations.summarize import Utterance
 from proxy.memory.inject.standing import is_profile
-from proxy.pipeline.ahead import prepare
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import best_effort
-from proxy.process.threads import in_thread
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.compactions import Compaction
 from proxy.store.ledger import LedgerEntry
 from proxy.text.tokens import count
 from proxy.text.topics import without
-from proxy.types import Memory
+from proxy.types import Memory, Scope
 
+_log = structlog.get_logger(__name__)
 _REPLY = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 _AIM = 0.2  # of the window, summary and memory included; each compaction costs the provider's cache
 _SUMMARY_TOKENS = 2000  # at most, of the running summary
@@ -86,7 +89,7 @@ async def compact(exchange: Exchange, services: Services) -> None:
         decided = await in_thread("cpu", _decide, asked, services.sizes)
         exchange.placed.compaction = replace(decided.now, window=bounds.window) if decided.now is not None else None
         if decided.ahead is not None and exchange.mode != "observe":
-            prepare(services, scope, decided.ahead, decided.known, decided.said, bounds.window)
+            _prepare(services, scope, decided.ahead, decided.known, decided.said, bounds.window)
 
 
 def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
@@ -244,9 +247,50 @@ def to_store(exchange: Exchange) -> Compaction | None:
     compacted = exchange.placed.compaction
     if compacted is None or not compacted.is_new or exchange.mode == "observe":
         return None
-    state = compacted.plan.state
-    segments = tuple(one.to_json() for one in compacted.segments)
-    return Compaction(state.anchor, state.host, tuple(sorted(state.kept)), segments, window=compacted.window)
+    return _stored(compacted.plan.state, compacted.segments, compacted.window, is_used=True)
+
+
+def _stored(state: State, segments: Sequence[Segment], window: int, *, is_used: bool) -> Compaction:
+    texts = tuple(one.to_json() for one in segments)
+    return Compaction(state.anchor, state.host, tuple(sorted(state.kept)), texts, is_used=is_used, window=window)
+
+
+def _prepare(
+    services: Services, scope: Scope, plan: Plan, known: tuple[Segment, ...], said: list[Utterance], window: int
+) -> None:
+    """Start writing the summary for a plan ahead of need, once at a time for a conversation; no request waits."""
+    if not said or scope in services.summing_up:
+        return
+    services.summing_up.add(scope)
+    spawn(_write_ahead(services, scope, plan, known, said, window), "summary")
+
+
+async def _write_ahead(
+    services: Services, scope: Scope, plan: Plan, known: tuple[Segment, ...], said: list[Utterance], window: int
+) -> None:
+    try:
+        text = await _by_model(services, scope, plan, said)
+        new = await in_thread("learn", lambda: segment(said, max(1, plan.summary // _SEGMENT_SHARE), count, text=text))
+        ready = _stored(plan.state, trimmed([*known, new], plan.summary, count), window, is_used=False)
+        await services.compactions.prepare(scope, ready, now=services.clock.now())
+    except ProxyError as error:
+        _log.warning("a summary could not be kept ahead of need", error=error.code)
+    finally:
+        services.summing_up.discard(scope)
+
+
+async def _by_model(services: Services, scope: Scope, plan: Plan, said: list[Utterance]) -> str:
+    """Return what a model makes of it; "" where none is set or it fails, and for what must not leave this process."""
+    summarizer = services.summarizer
+    if summarizer is None or services.is_ephemeral:
+        return ""
+    try:
+        written = await summarizer.write(said, plan.summary // _SEGMENT_SHARE)
+        await services.costs.add(scope, [written.cost])
+    except ProxyError as error:
+        _log.warning("a model wrote no summary, it is extractive", error=error.code)
+        return ""
+    return written.text
 
 
 def summary_of(exchange: Exchange) -> dict[str, Any]:

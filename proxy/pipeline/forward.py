@@ -26,7 +26,7 @@ from proxy.services import Services
 from proxy.telemetry import DEGRADED
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse
 from proxy.upstream.failover import Plan
-from proxy.upstream.headers import find
+from proxy.upstream.headers import value_of
 from proxy.upstream.messages import MessagesOverChat
 
 _REFUSED = "refused"
@@ -187,7 +187,7 @@ async def _what_to_change(
     accumulator.feed(body)
     headers = response.headers
     error = accumulator.result(
-        content_type=find(headers, "content-type") or "", content_encoding=find(headers, "content-encoding") or ""
+        content_type=value_of(headers, "content-type"), content_encoding=value_of(headers, "content-encoding")
     ).error
     told = str(error).lower() if error is not None else body[:_MAX_READ].decode("utf-8", "replace").lower()
     whole = WholeResponse(response.status, headers, body)

@@ -15,7 +15,7 @@ from proxy.events import Event, EventSplitter
 from proxy.services import Services
 from proxy.types import Scope
 from proxy.upstream.base import UpstreamResponse
-from proxy.upstream.headers import find
+from proxy.upstream.headers import is_event_stream, value_of
 
 _log = structlog.get_logger(__name__)
 _MAX_WAIT_S = 2.0
@@ -45,8 +45,8 @@ class Handing:
         """See how the reply comes; one of an error hands out nothing."""
         if response.status >= 400:
             return
-        self._coding = find(response.headers, "content-encoding") or ""
-        if (find(response.headers, "content-type") or "").startswith("text/event-stream"):
+        self._coding = value_of(response.headers, "content-encoding")
+        if is_event_stream(response.headers):
             self._splitter = EventSplitter()
         else:
             self._copy = Copy()

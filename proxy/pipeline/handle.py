@@ -21,12 +21,12 @@ from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.pipeline.prefix import look_up, protect
 from proxy.pipeline.recall import put_back, recall, still_true
 from proxy.pipeline.recall_tool import Answering
-from proxy.pipeline.relay import is_stream, relay
+from proxy.pipeline.relay import relay
 from proxy.pipeline.remember import remember
 from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.upstream.base import UpstreamResponse
-from proxy.upstream.headers import find
+from proxy.upstream.headers import find, is_event_stream
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Answer:
     @property
     def is_stream(self) -> bool:
         """Return whether the body is a stream of events."""
-        return is_stream(self.response)
+        return is_event_stream(self.response.headers)
 
     def headers(self) -> list[tuple[str, str]]:
         """Return the provider's headers and ours; to be asked for when the first byte is there."""

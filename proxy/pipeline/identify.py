@@ -74,8 +74,8 @@ async def recognise(exchange: Exchange, services: Services) -> None:
         exchange.identity = replace(exchange.identity, tenant="", reason="no-identity")
     if not exchange.identity.tenant or exchange.mode == "off":
         return
-    is_errand = await _is_errand(exchange, request)
-    if is_errand:
+    is_own = await beside_loop(exchange.body, is_errand, request, exchange.header_map)
+    if is_own:  # a request that the client makes for itself
         exchange.mode, exchange.off_reason = "off", "errand"
         if not any(message.signature for message in request.messages):
             return
@@ -84,19 +84,14 @@ async def recognise(exchange: Exchange, services: Services) -> None:
     exchange.scope = await settled(scope, services.of(exchange.mode))
     exchange.named.project = project_name(headers)
     if services.settings.memory.projects and not exchange.named.project:
-        exchange.named.project = await _folder(exchange, request)
+        exchange.named.project = await beside_loop(exchange.body, working_folder, request)
         exchange.scope = in_project(exchange.scope, exchange.named.project, services)
     exchange.named.session = session_name(headers, request.body, request.conversation)
     if exchange.named.session:
         exchange.named.session_id = named_session(exchange.scope, exchange.named.session)
         exchange.scope = replace(exchange.scope, session=exchange.named.session_id)
-    if is_errand:  # its history is refused without the blocks that stood in it
+    if is_own:  # its history is refused without the blocks that stood in it
         exchange.replayed, exchange.scope = exchange.scope, None
-
-
-async def _folder(exchange: Exchange, request: ChatRequest) -> str:
-    """Return the working folder that the client tells of, sought beside the event loop where the body is large."""
-    return await beside_loop(exchange.body, working_folder, request)
 
 
 def in_project(scope: Scope, name: str, services: Services) -> Scope:
@@ -121,11 +116,6 @@ async def settled(scope: Scope, services: Services) -> Scope:
         if known is not None and not known.is_private:
             return replace(scope, agent=partition("", scope.project), also=(scope.agent,))
     return scope
-
-
-async def _is_errand(exchange: Exchange, request: ChatRequest) -> bool:
-    """Return whether the request is a client's own, judged beside the event loop where it is large."""
-    return await beside_loop(exchange.body, is_errand, request, exchange.header_map)
 
 
 def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:

@@ -16,14 +16,14 @@ from proxy.telemetry import DEGRADED
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LARGE_BYTES = 500_000  # of a body; what is done with all of it would hold up other requests
+_LARGE_BYTES = 500_000  # of a body; what is done with all of it would hold up other requests
 
 _log = structlog.get_logger(__name__)
 
 
 async def beside_loop(body: bytes, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call what takes as long as the request is large; in a thread where that is long."""
-    if len(body) < LARGE_BYTES:
+    if len(body) < _LARGE_BYTES:
         return function(*args, **kwargs)
     return await in_thread("cpu", function, *args, **kwargs)
 

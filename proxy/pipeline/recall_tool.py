@@ -27,7 +27,7 @@ from proxy.text.quoted import marked
 from proxy.text.secrets import redact
 from proxy.text.tokens import count
 from proxy.upstream.base import UpstreamCut, UpstreamResponse
-from proxy.upstream.headers import find
+from proxy.upstream.headers import find, is_event_stream, value_of
 
 MAX_CALLS = 4  # rounds within one reply
 _MAX_TOKENS = 3000  # of one answer
@@ -74,7 +74,7 @@ class Answering:
                 yield chunk
             return
         shown = self.exchange.dialect.tool.reply_filter(TOOL_NAME)
-        is_stream = (find(self.response.headers, "content-type") or "").startswith("text/event-stream")
+        is_stream = is_event_stream(self.response.headers)
         for step in range(MAX_CALLS + 1):
             shown.begin()
             async for chunk in self._stream(shown) if is_stream else self._whole(shown):
@@ -98,7 +98,7 @@ class Answering:
         copy = Copy()
         async for chunk in self.response.chunks():
             copy.feed(chunk)
-        if body := shown.whole(copy.decoded(find(self.response.headers, "content-encoding") or "")):
+        if body := shown.whole(copy.decoded(value_of(self.response.headers, "content-encoding"))):
             self._note(shown)
             yield body
 

@@ -15,7 +15,7 @@ from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.types import Finish
 from proxy.upstream.base import UpstreamResponse
-from proxy.upstream.headers import find
+from proxy.upstream.headers import is_event_stream, value_of
 
 
 async def relay(exchange: Exchange, services: Services, response: UpstreamResponse) -> AsyncGenerator[bytes, None]:
@@ -26,17 +26,12 @@ async def relay(exchange: Exchange, services: Services, response: UpstreamRespon
     hung up on, then the partial turn is kept, and both run to their end although nobody awaits them any more.
     """
     tail = _Tail(exchange, services, response)
-    chunks = _stream(tail) if is_stream(response) else _whole(tail)
+    chunks = _stream(tail) if is_event_stream(response.headers) else _whole(tail)
     try:
         async for chunk in chunks:
             yield chunk
     finally:
         await shielded(tail.close(), "close reply")
-
-
-def is_stream(response: UpstreamResponse) -> bool:
-    """Return whether a reply is a stream of events."""
-    return (find(response.headers, "content-type") or "").startswith("text/event-stream")
 
 
 @dataclass(slots=True)
@@ -55,7 +50,7 @@ class _Tail:
         self.accumulator = self.exchange.dialect.accumulator() if self.exchange.listens else None
         self.meter = UsageMeter() if self.accumulator is None and self.response.status < 400 else None
         if self.meter is not None:
-            self.meter.decode(find(self.response.headers, "content-encoding") or "")
+            self.meter.decode(value_of(self.response.headers, "content-encoding"))
         self.is_remembered = self.exchange.scope is None or self.exchange.mode == "off"
         if self.exchange.handing is not None:
             self.exchange.handing.begin(self.response)
@@ -83,8 +78,8 @@ class _Tail:
         if self.accumulator is not None:
             headers = self.response.headers
             self.exchange.relayed.reply = self.accumulator.result(
-                content_type=find(headers, "content-type") or "",
-                content_encoding=find(headers, "content-encoding") or "",
+                content_type=value_of(headers, "content-type"),
+                content_encoding=value_of(headers, "content-encoding"),
             )
             self.exchange.relayed.usage = self.exchange.relayed.reply.usage
         whole = self.exchange.relayed.reply is None or self.exchange.relayed.reply.complete

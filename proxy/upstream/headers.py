@@ -111,6 +111,16 @@ def find(headers: Iterable[tuple[str, str]], name: str) -> str | None:
     return next((value for key, value in headers if key.lower() == name), None)
 
 
+def value_of(headers: Iterable[tuple[str, str]], name: str) -> str:
+    """Return the first value of a header, by its lower-case name; "" where it is absent."""
+    return find(headers, name) or ""
+
+
+def is_event_stream(headers: Iterable[tuple[str, str]]) -> bool:
+    """Return whether a reply is a stream of events, by its content type."""
+    return value_of(headers, "content-type").startswith("text/event-stream")
+
+
 def by_name(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the values by lower-case name, the last of repeats, as UTF-8 where they are."""
     return {name.lower(): value if value.isascii() else _as_utf8(value) for name, value in headers}

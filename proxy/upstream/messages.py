@@ -87,8 +87,7 @@ class MessagesOverChat:
         )
         response = await self._chat.send(sent, target)
         thinks = asks_to_think(body)
-        kind = crossing.find(response.headers, "content-type") or ""
-        if response.status < 400 and kind.startswith("text/event-stream"):
+        if response.status < 400 and crossing.is_event_stream(response.headers):
             return _Stream(response, MessageWriter(thinks=thinks))
         return await _whole(response, target, thinks=thinks)
 
