@@ -16,7 +16,7 @@ from typing import Any
 from proxy.access.person import is_unfilled, named_person
 from proxy.errors import ConfigError, Forbidden
 from proxy.settings.load import is_loopback
-from proxy.settings.serving import AuthSettings
+from proxy.settings.sections import AuthSettings
 from proxy.types import UNSAID, Allowance, Scope, Team
 from proxy.types.scope import partition
 

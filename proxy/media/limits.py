@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from proxy.settings.media import MediaSettings
+    from proxy.settings.sections import MediaSettings
 
 _MB = 2**20
 

@@ -16,14 +16,21 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
 from proxy.errors import ConfigError
-from proxy.settings.explain import ENV_PREFIX, explain, read_file
-from proxy.settings.gone import gone
+from proxy.settings.explain import ENV_PREFIX, explain, gone, read_file
 from proxy.settings.litellm import adopt
-from proxy.settings.media import FilesSettings, MediaSettings
 from proxy.settings.memory import EmbedderSettings, MemorySettings, StoreSettings
-from proxy.settings.providers import RouterSettings, UpstreamSettings
-from proxy.settings.section import Section
-from proxy.settings.serving import AuthSettings, LimitsSettings, ServerSettings, TelemetrySettings, WorkerSettings
+from proxy.settings.sections import (
+    AuthSettings,
+    FilesSettings,
+    LimitsSettings,
+    MediaSettings,
+    RouterSettings,
+    Section,
+    ServerSettings,
+    TelemetrySettings,
+    UpstreamSettings,
+    WorkerSettings,
+)
 from proxy.types import Allowance
 
 CONFIG_ENV = "THROUGHLINE_CONFIG"

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from proxy.settings.section import Section
+from proxy.settings.sections import Section
 
 
 class MemorySettings(Section):

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 
 import orjson
 
-from proxy.settings.serving import TelemetrySettings
+from proxy.settings.sections import TelemetrySettings
 from proxy.telemetry.metrics import ACCESS_LINES_LOST
 
 _GATHER_S = 0.1  # so that a burst is one write

@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 
 from proxy.clock import iso
-from proxy.settings.serving import TelemetrySettings
+from proxy.settings.sections import TelemetrySettings
 
 
 def configure_logging(settings: TelemetrySettings) -> None:

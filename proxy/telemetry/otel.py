@@ -17,7 +17,7 @@ import structlog
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from proxy.settings.serving import TelemetrySettings
+from proxy.settings.sections import TelemetrySettings
 from proxy.telemetry.timings import Operation, Span, WallClock
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-from proxy.settings.serving import TelemetrySettings
+from proxy.settings.sections import TelemetrySettings
 
 
 def tracers(settings: TelemetrySettings, environ: Mapping[str, str]) -> TracerProvider:

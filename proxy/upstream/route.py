@@ -11,7 +11,7 @@ from typing import Any
 
 from proxy.clock import Clock
 from proxy.errors import ModelNotFound
-from proxy.settings.providers import RouterSettings
+from proxy.settings.sections import RouterSettings
 from proxy.upstream import model_list as entries
 from proxy.upstream import model_map, providers
 from proxy.upstream.affinity import NO_CONVERSATION, Affinities, Conversation

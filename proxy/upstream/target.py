@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Literal
 
-from proxy.settings.providers import RouterSettings
+from proxy.settings.sections import RouterSettings
 from proxy.upstream.base import Target, Upstream
 from proxy.upstream.demo import DemoUpstream
 from proxy.upstream.litellm import LiteLLMUpstream

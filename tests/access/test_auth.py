@@ -18,7 +18,7 @@ from proxy.access import auth
 from proxy.access.auth import Hasher, Identity, passthrough_identity, session_name
 from proxy.access.person import is_unfilled
 from proxy.errors import NamesNobody
-from proxy.settings.serving import AuthSettings
+from proxy.settings.sections import AuthSettings
 from proxy.types import Scope
 
 HASHER = Hasher(b"secret")

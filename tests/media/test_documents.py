@@ -14,7 +14,7 @@ from proxy.media.base import Content, MediaRefused, Sniffed
 from proxy.media.limits import Limits
 from proxy.media.processes import end_idle
 from proxy.media.read import read_document, sniff_file
-from proxy.settings.media import MediaSettings
+from proxy.settings.sections import MediaSettings
 from tests.media import made
 
 pytestmark = pytest.mark.anyio

@@ -20,15 +20,15 @@ TESTED = {
         "allow_insecure_bind": "e2e/test_tenants.py",
         "max_body_bytes": "e2e/test_messages_identity.py",
         "request_timeout_s": "e2e/test_slow_clients.py",
-        "graceful_shutdown_s": "settings/test_serving_settings.py",
+        "graceful_shutdown_s": "settings/test_sections.py",
         "heartbeat_s": "wire/test_heartbeat_rows.py",
         "cors_origins": "api/test_cors.py",
     },
     "auth": {
         "mode": "e2e/test_limits.py",
-        "placeholder_keys": "settings/test_serving_settings.py",
-        "secret": "settings/test_serving_settings.py",
-        "openwebui_jwt_secret": "settings/test_serving_settings.py",
+        "placeholder_keys": "settings/test_sections.py",
+        "secret": "settings/test_sections.py",
+        "openwebui_jwt_secret": "settings/test_sections.py",
         "share_provider_account": "e2e/test_provider_objects.py",
     },
     "limits": {
@@ -38,7 +38,7 @@ TESTED = {
     },
     "upstream": {
         "url": "wire/test_silence_rows.py",
-        "api_key": "settings/test_serving_settings.py",
+        "api_key": "settings/test_sections.py",
         "connect_timeout_s": "wire/test_silence_rows.py",
         "chat_only": "e2e/test_responses.py",
         "context_windows": "e2e/test_long.py",
@@ -89,7 +89,7 @@ TESTED = {
     },
     "embedder": {
         "model": "e2e/test_degraded_embedder.py",
-        "hub_url": "settings/test_serving_settings.py",
+        "hub_url": "settings/test_sections.py",
         "api_key": "e2e/test_degraded_embedder.py",
         "base_url": "e2e/test_degraded_embedder.py",
         "dimension": "e2e/test_degraded_embedder.py",
@@ -103,7 +103,7 @@ TESTED = {
         "conversations_days": "settings/test_store_settings.py",
     },
     "media": {
-        "max_file_bytes": "settings/test_serving_settings.py",
+        "max_file_bytes": "settings/test_sections.py",
         "limits": "settings/test_load.py",
         "ocr": "shown/test_silence.py",
         "ocr_languages": "media/test_tesseract.py",
@@ -125,7 +125,7 @@ TESTED = {
         "log_level": "telemetry/test_silence.py",
         "log_format": "telemetry/test_silence.py",
         "access_log": "telemetry/test_access.py",
-        "metrics": "settings/test_serving_settings.py",
+        "metrics": "settings/test_sections.py",
         "otlp_endpoint": "telemetry/test_tracing.py",
     },
 }

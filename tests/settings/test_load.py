@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from proxy.errors import ConfigError
-from proxy.settings.gone import GONE
+from proxy.settings.explain import GONE
 from proxy.settings.load import Settings, every_setting, load_settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config.example.yaml"

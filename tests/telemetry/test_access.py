@@ -10,7 +10,7 @@ import httpx
 import orjson
 import pytest
 
-from proxy.settings.serving import TelemetrySettings
+from proxy.settings.sections import TelemetrySettings
 from proxy.telemetry.access import AccessLog, open_access_log
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider

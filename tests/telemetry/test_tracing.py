@@ -11,7 +11,7 @@ from structlog.typing import EventDict
 
 from proxy.cli.check import _telemetry
 from proxy.settings.load import load_settings
-from proxy.settings.serving import TelemetrySettings
+from proxy.settings.sections import TelemetrySettings
 from proxy.telemetry.otel import open_tracing
 from tests.fakes import replies
 from tests.fakes.collector import Collector, attributes

@@ -87,7 +87,7 @@ def test_the_settings_have_the_last_word():
 
 
 def test_aliases_prefixes_and_wildcards_lead_to_the_model():
-    from proxy.settings.providers import RouterSettings
+    from proxy.settings.sections import RouterSettings
 
     several = routes(
         {"GEMINI_API_KEY": "k"},

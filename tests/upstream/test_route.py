@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proxy.errors import ConfigError, ModelNotFound
-from proxy.settings.providers import RouterSettings
+from proxy.settings.sections import RouterSettings
 from proxy.upstream.base import Target
 from proxy.upstream.providers import elsewhere
 from proxy.upstream.route import Routes

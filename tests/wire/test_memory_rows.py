@@ -19,7 +19,7 @@ import pytest
 import structlog
 
 from proxy.memory.vectors.embed import EmbeddingFailed
-from proxy.settings.serving import TelemetrySettings
+from proxy.settings.sections import TelemetrySettings
 from proxy.telemetry import configure_logging
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider

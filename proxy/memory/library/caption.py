@@ -10,7 +10,7 @@ from typing import Any, Literal
 from proxy.memory.model.access import ChosenModel, model_access
 from proxy.memory.model.call import ModelAccess
 from proxy.memory.model.json_text import find_json
-from proxy.settings.media import MediaSettings
+from proxy.settings.sections import MediaSettings
 from proxy.store.passages import day
 from proxy.types import Image
 from proxy.upstream import litellm

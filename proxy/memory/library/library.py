@@ -14,7 +14,7 @@ from typing import Any, Literal
 from proxy.media.base import MediaRefused, Sniffed
 from proxy.media.sniff import sniff
 from proxy.process.threads import in_thread
-from proxy.settings.media import MediaSettings
+from proxy.settings.sections import MediaSettings
 from proxy.store.blobs import Blobs
 from proxy.store.files import Files, Upload
 from proxy.store.media import Media, Shown
