@@ -28,7 +28,7 @@ from proxy.telemetry import configure_logging
 from proxy.worker.importer import Importer
 from proxy.worker.judging import Judging
 from proxy.worker.loop import Worker
-from proxy.worker.mender import Mender
+from proxy.worker.mend import Mender
 from proxy.worker.reader import Reader
 from proxy.worker.schedule import Schedule
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.library.abstract import borne_out, excerpt
+from proxy.worker.abstracts import borne_out, excerpt
 
 SHOWN = (
     "Lease of the mill at Torvik. The rent is 1,250.50 euros a month, due on the 3rd. The tenant, Ana Sule, may keep "
