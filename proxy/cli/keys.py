@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from proxy.access.folder import open_folder
+from proxy.cli.main import Config, DataDir
 from proxy.clock import Clock, iso
 from proxy.errors import ConfigError
 from proxy.settings.load import load_settings, make_data_dir
@@ -19,8 +20,6 @@ from proxy.types import Allowance
 
 app = typer.Typer(help="Keys of this server, for auth.mode: keys.", no_args_is_help=True)
 
-Config = Annotated[Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")]
-DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
 Rpm = Annotated[int | None, typer.Option("--rpm", min=0, help="Requests a minute; 0: no limit, whatever the settings.")]
 Tpm = Annotated[int | None, typer.Option("--tpm", min=0, help="Tokens a minute; 0: no limit.")]
 MaxStreams = Annotated[int | None, typer.Option("--max-streams", min=0, help="Streams at a time; 0: no limit.")]

@@ -25,8 +25,8 @@ _ELSEWHERE = {
         "Bring an export into a user's memory: ours, of ChatGPT, Claude or mem0, or a list.",
     ),
     "erase": ("proxy.cli.transfer:erasing", "Destroy everything that is remembered of a user, for good."),
-    "reembed": ("proxy.cli.reembed", "Compute the vectors anew that another embedding model made."),
-    "hygiene": ("proxy.cli.hygiene", "Show what nobody used for long, and archive it."),
+    "reembed": ("proxy.cli.upkeep:embedding", "Compute the vectors anew that another embedding model made."),
+    "hygiene": ("proxy.cli.upkeep:tidying", "Show what nobody used for long, and archive it."),
     "mcp": ("proxy.cli.mcp", "Serve recall, remember, forget, undo and list_memories to an MCP client over stdio."),
     "eval": ("proxy.evals.command", "Replay conversations as traffic and measure what reaches the model."),
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from proxy.cli.hygiene import app
+from proxy.cli.upkeep import tidying
 from proxy.clock import Clock
 from proxy.memory.lifecycle.hygiene import Rules, archive_changes, report
 from proxy.worker.hygiene import tidy_all
@@ -98,10 +98,10 @@ def test_the_command_counts_and_archives(tmp_path: Path, upstream: FakeProvider)
     then = Ahead(timedelta(days=-60))
     with Running(tmp_path, upstream=upstream.base_url, clock=then) as server, speaking(server, key) as anna:
         anna.http.post("/memories", json={"text": "I collect tin soldiers"})
-    told = CliRunner().invoke(app, ["--data-dir", str(tmp_path)])
+    told = CliRunner().invoke(tidying, ["--data-dir", str(tmp_path)])
     assert "1 users, 1 memories would be archived" in told.output, told.output
     assert "soldiers" not in told.output
-    applied = CliRunner().invoke(app, ["--data-dir", str(tmp_path), "--apply"])
+    applied = CliRunner().invoke(tidying, ["--data-dir", str(tmp_path), "--apply"])
     assert "1 memories archived" in applied.output
     with Running(tmp_path, upstream=upstream.base_url) as server, speaking(server, key) as anna:
         assert anna.texts() == set()
