@@ -16,7 +16,6 @@ from proxy.api import (
     openapi,
     operator,
     ops,
-    preview,
     projects,
     quarantine,
     receipts,
@@ -29,8 +28,7 @@ from proxy.api import (
     transfer,
 )
 from proxy.api.chat import Completions
-from proxy.api.cors import Cors
-from proxy.api.edge import Edge
+from proxy.api.edge import Cors, Edge
 from proxy.api.files import Files
 from proxy.api.manager import ROUTERS
 from proxy.api.mcp.endpoint import Endpoint
@@ -60,7 +58,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memory_lists, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (agents, forgetting, links, openapi, operator, preview, projects, quarantine, reviews, tasks, teams):
+    for module in (agents, forgetting, links, openapi, operator, projects, quarantine, reviews, tasks, teams):
         app.include_router(module.router)
     dashboard.install(app)
     for router in ROUTERS:

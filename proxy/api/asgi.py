@@ -6,10 +6,11 @@ import asyncio
 import math
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
 
 from proxy.access.limits import UNLIMITED, Ticket
 from proxy.dialects import chat, messages
@@ -17,6 +18,9 @@ from proxy.dialects.base import Dialect
 from proxy.errors import BodyTooLarge, ProxyError
 from proxy.process.threads import spawn
 from proxy.upstream.headers import find, value_of
+
+if TYPE_CHECKING:
+    import httpx
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -226,3 +230,10 @@ async def refuse(
 def id_headers(dialect: Dialect, request_id: str) -> list[tuple[str, str]]:
     """Return a request's id under every name by which clients of a wire look for it."""
     return [("x-request-id", request_id), *([("request-id", request_id)] if dialect is messages else [])]
+
+
+def client(app: ASGIApp) -> httpx.AsyncClient:
+    """Return a client of the application, whose requests go over no socket."""
+    import httpx  # noqa: PLC0415 - 8 MB that few servers need
+
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")

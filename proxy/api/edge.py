@@ -1,4 +1,9 @@
-"""The outermost layer: canonical paths, ids of requests, guards on our own responses, errors in the wire's shape."""
+"""The outermost layer: canonical paths, ids of requests, pages of browsers, guards on our own responses, errors.
+
+Pages of the origins in ``server.cors_origins`` may ask ``/v1`` and read. No other page may: where the operator's key
+stands in for keys that are not the provider's, a made-up one is enough to use it, so that a key in the request says
+nothing about the page. No cookie counts here, and no credentials are allowed.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,24 @@ import structlog
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxy.api.asgi import REQUEST_ID, TooMuch, headers_of, limited, refuse, wire_of
+from proxy.api.asgi import (
+    REQUEST_ID,
+    Headers,
+    TooMuch,
+    headers_of,
+    limited,
+    refuse,
+    send_end,
+    send_error,
+    send_head,
+    wire_of,
+)
 from proxy.api.observe import observe
 from proxy.api.passage import PASSAGE, Passage, note_refusal
-from proxy.errors import BodyTooLarge, ProxyError, UpgradeRequired
+from proxy.errors import BodyTooLarge, Forbidden, ProxyError, UpgradeRequired
+from proxy.settings.load import Settings
 from proxy.telemetry.metrics import IN_FLIGHT
-from proxy.upstream.headers import value_of
+from proxy.upstream.headers import client_key, find, value_of
 
 _log = structlog.get_logger(__name__)
 _OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/memory-manager", "/openapi.json", "/dashboard")
@@ -28,6 +45,15 @@ _GUARDS = [
 ]
 _MAX_IMPORT = 4 * 2**30  # bytes; it goes to the disk as it arrives
 _SLASHES = re.compile(r"/{2,}")
+_EXPOSED = (
+    "x-request-id, x-memory, x-memory-receipt, x-memory-session, server-timing, retry-after, retry-after-ms, "
+    "x-should-retry, openai-organization, openai-processing-ms, openai-version, x-ratelimit-limit-requests, "
+    "x-ratelimit-limit-tokens, x-ratelimit-remaining-requests, x-ratelimit-remaining-tokens, "
+    "x-ratelimit-reset-requests, x-ratelimit-reset-tokens, request-id, anthropic-organization-id, "
+    "anthropic-ratelimit-requests-remaining, anthropic-ratelimit-requests-reset, "
+    "anthropic-ratelimit-tokens-remaining, anthropic-ratelimit-tokens-reset"
+)
+_CORS = b"access-control-"
 
 
 class Edge:
@@ -128,3 +154,62 @@ def _shaped(error: Exception) -> ProxyError:
         return BodyTooLarge(error.detail)
     _log.exception("unexpected error", error=type(error).__name__)
     return ProxyError("Something went wrong inside Throughline; its log says what. The request was not answered.")
+
+
+class Cors:
+    """Pure ASGI middleware; requests that name no origin pass as they are."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a preflight, or let the response say whether a page may read it."""
+        given = headers_of(scope) if scope["type"] == "http" else []
+        origin = find(given, "origin")
+        if origin is None or not scope["path"].startswith("/v1/"):
+            await self._app(scope, receive, send)
+            return
+        allowed = _allowed(origin, given, scope["app"].state.services.settings)
+        if scope["method"] == "OPTIONS" and find(given, "access-control-request-method") is not None:
+            await _preflight(origin, given, allowed, send)
+            return
+        ours = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in allowed]
+
+        async def readable(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = [(name, value) for name, value in message["headers"] if not name.lower().startswith(_CORS)]
+                message["headers"] = [*kept, *ours]
+            await send(message)
+
+        await self._app(scope, receive, readable)
+
+
+def _allowed(origin: str, given: Headers, settings: Settings) -> Headers:
+    """Return what tells the browser that the page may read the reply; nothing where it may not.
+
+    A placeholder key is no secret: what it opens is for origins that are listed by name.
+    """
+    listed = settings.server.cors_origins
+    if origin in listed:
+        named = [("access-control-allow-origin", origin), ("vary", "Origin")]
+    elif "*" in listed and client_key(given) not in settings.auth.placeholder_keys:
+        named = [("access-control-allow-origin", "*")]
+    else:
+        return []
+    return [*named, ("access-control-expose-headers", _EXPOSED)]
+
+
+async def _preflight(origin: str, given: Headers, allowed: Headers, send: Send) -> None:
+    if not allowed:
+        refusal = f"Pages of {origin[:200]!r} may not ask here. The operator may list it in server.cors_origins."
+        await send_error(send, Forbidden(refusal), [])
+        return
+    asked = find(given, "access-control-request-headers") or "authorization, content-type"
+    answer = [
+        ("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE, HEAD"),
+        ("access-control-allow-headers", asked),
+        ("access-control-max-age", "600"),
+        ("vary", "Access-Control-Request-Headers"),
+    ]
+    await send_head(send, 204, [*allowed, *answer])
+    await send_end(send)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.api.paths import settled
+from proxy.api.passthrough import settled
 from proxy.errors import NotFound
 from proxy.store.keys import Key
 from tests.fakes.provider import FakeProvider

@@ -17,10 +17,10 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from proxy.api.asgi import client
 from proxy.api.caller import scope_of_caller
 from proxy.api.dashboard import HEADERS, ROOT, charts, words
 from proxy.api.dashboard.words import say
-from proxy.api.inside import client
 from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
 from proxy.pipeline.admission import identity_of
 from proxy.services import Services

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from proxy.api.asgi import headers_of
+from proxy.api.asgi import client, headers_of
 from proxy.api.caller import scope_of_caller
-from proxy.api.inside import client
 from proxy.pipeline.admission import identity_of
 from proxy.process.threads import in_thread
 from proxy.services import Services
