@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 
 from proxy.clock import iso
 from proxy.evals.cases import Scenario
@@ -13,7 +14,6 @@ from proxy.evals.forget import APART, FIRST_DAY
 from proxy.evals.metrics import Injected, mean
 from proxy.evals.replay import Progress, Replay, for_each
 from proxy.evals.report import Report, Table
-from proxy.evals.unrelated import PROMPTS
 from proxy.memory.inject.blocks import OPEN
 
 _UNANSWERABLE = frozenset({"abstention", "Memory Boundary", "adversarial"})
@@ -21,6 +21,22 @@ _OWN_QUESTIONS = 100
 _UNRELATED, _OWN = "unrelated prompts ({})", "own questions{}, for comparison"
 
 Prompts = Mapping[str, Sequence[str]]  # by language
+
+
+def _read() -> dict[str, tuple[str, ...]]:
+    """Return everyday prompts that say nothing about who asks, and that no memory helps with."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in resources.files("proxy.evals").joinpath("prompts.txt").read_text("utf-8").splitlines():
+        if line.startswith("# "):
+            lines = found.setdefault(line[2:], [])
+        elif line:
+            lines.append(line)
+    return {code: tuple(prompts) for code, prompts in found.items()}
+
+
+PROMPTS = _read()  # by language
+EVERY_PROMPT: tuple[str, ...] = tuple(prompt for prompts in PROMPTS.values() for prompt in prompts)
 
 
 @dataclass(frozen=True, slots=True)

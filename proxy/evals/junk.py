@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from proxy.evals.abstain import EVERY_PROMPT
 from proxy.evals.audit import Audit, CpuMeter, closed
 from proxy.evals.client import Client
 from proxy.evals.dataset import Dataset, Person
 from proxy.evals.metrics import words
 from proxy.evals.replay import Progress, Replay, for_each
 from proxy.evals.report import Report, Table
-from proxy.evals.unrelated import EVERY_PROMPT
 
 REPLAYS = 10
 _LONG_WORDS = 40

@@ -1,4 +1,4 @@
-"""Result of reading a file, and the refusal of one that is not read."""
+"""Result of reading a file, places of the pictures in it, and the refusal of one that is not read."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from proxy.errors import ProxyError
 
 if TYPE_CHECKING:
     from datetime import datetime
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 
 FileKind = Literal["document", "image"]
+_MARK = "\ufffc"  # Unicode's own sign for an object in the text
+_PLACE = re.compile(f"{_MARK}([^{_MARK}\n]+){_MARK}")
 
 
 class MediaRefused(ProxyError):
@@ -106,3 +111,23 @@ class Picture:
     colours: tuple[str, ...] = ()
     place: tuple[float, float] | None = None  # latitude, longitude by EXIF
     camera: str = ""
+
+
+def place_of(part: str) -> str:
+    """Return what stands in the text where the picture of a part of the file is."""
+    return f"{_MARK}{part}{_MARK}"
+
+
+def parts_in(content: Content) -> list[str]:
+    """Return the parts of the file whose pictures stand in the text, each once."""
+    return list(dict.fromkeys(part for page in content.pages for part in _PLACE.findall(page.text)))
+
+
+def filled(content: Content, texts: Mapping[str, str]) -> Content:
+    """Put what pictures say where they stand; those of which nothing is known vanish."""
+
+    def said(text: str) -> str:
+        whole = _PLACE.sub(lambda place: texts.get(place[1], ""), text.replace(f"{_MARK}{_MARK}", f"{_MARK}\n{_MARK}"))
+        return re.sub(r"\n{3,}", "\n\n", whole).strip("\n")
+
+    return replace(content, pages=tuple(replace(page, text=said(page.text)) for page in content.pages))

@@ -11,10 +11,9 @@ from typing import Any
 
 import anyio.to_thread
 
-from proxy.media.base import Content, MediaRefused, Page, Picture, Sniffed
+from proxy.media.base import Content, MediaRefused, Page, Picture, Sniffed, filled, parts_in
 from proxy.media.limits import Limits
 from proxy.media.ocr_engine import Engine, engine_of, why_none
-from proxy.media.pictures import filled, parts_in
 from proxy.media.processes import run
 from proxy.media.sniff import sniff
 

@@ -14,10 +14,9 @@ from proxy.clock import Clock
 from proxy.errors import InvalidRequest, ModelNotFound, NotFound, ProxyError
 from proxy.text import lexical
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
-from proxy.upstream.demo_responses import DemoReply, messages_of
 from proxy.upstream.headers import client_key
 from proxy.upstream.kept import KeptReplies
-from proxy.upstream.responses_shape import new_id
+from proxy.upstream.responses_shape import DemoReply, messages_of, new_id
 
 MODEL = "demo"
 FINGERPRINT = "throughline-demo"

@@ -10,10 +10,10 @@ import orjson
 
 from proxy.upstream.base import UpstreamResponse, WholeResponse
 from proxy.upstream.demo import EVENTS, JSON, ChatReply, EventResponse
-from proxy.upstream.demo_responses import DemoReply
 from proxy.upstream.messages import PATH as MESSAGES
 from proxy.upstream.messages_reply import message_of
 from proxy.upstream.messages_stream import MessageWriter
+from proxy.upstream.responses_shape import DemoReply
 
 RESPONSE_ID = "resp_memory_"  # begins the ids of such replies on the Responses wire
 _HEX = 24

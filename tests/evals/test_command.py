@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from proxy.errors import ConfigError
-from proxy.evals.abstain import abstain
+from proxy.evals.abstain import PROMPTS, abstain
 from proxy.evals.cache import cache
 from proxy.evals.cases import load_scenarios
 from proxy.evals.client import Client
@@ -20,7 +20,6 @@ from proxy.evals.junk import junk
 from proxy.evals.play import play
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
-from proxy.evals.unrelated import PROMPTS
 from tests.launch import wait_until
 
 pytestmark = pytest.mark.anyio

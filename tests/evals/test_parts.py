@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proxy.evals.abstain import Quiet, asked_in, requests, speakers, touches_turn
+from proxy.evals.abstain import PROMPTS, Quiet, asked_in, requests, speakers, touches_turn
 from proxy.evals.abstain import tabulate as tabulate_quiet
 from proxy.evals.cache import bill, cost
 from proxy.evals.client import Asked
@@ -12,7 +12,6 @@ from proxy.evals.dataset import load_set
 from proxy.evals.forget import load_cases
 from proxy.evals.junk import audit
 from proxy.evals.report import MAX_MISSES, Chart, Miss, Report, Table, shown
-from proxy.evals.unrelated import PROMPTS
 from proxy.memory.inject.blocks import OPEN, OPENING_OPEN, PROFILE_OPEN
 
 

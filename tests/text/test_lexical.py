@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.evals.unrelated import PROMPTS
+from proxy.evals.abstain import PROMPTS
 from proxy.text.lexical import content, tokens, tongue, weights
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from proxy.media.archive import Archive
-from proxy.media.base import Content, MediaRefused, Page, Sniffed
+from proxy.media.base import Content, MediaRefused, Page, Sniffed, place_of
 from proxy.media.limits import Limits
-from proxy.media.pictures import place_of
 from proxy.media.readers.markdown import from_html
 from proxy.media.readers.xml import title_of
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from proxy.media.archive import Archive
-from proxy.media.base import Content, MediaRefused, Page, Sniffed
+from proxy.media.base import Content, MediaRefused, Page, Sniffed, place_of
 from proxy.media.limits import Limits
-from proxy.media.pictures import place_of
 from proxy.media.readers.markdown import table
 
 _GROUP, _PICTURE = 6, 13  # MSO_SHAPE_TYPE

@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from proxy.memory.conversations.summarize import Utterance
 from proxy.memory.model.access import ChosenModel, model_access
-from proxy.memory.model.call import Complete, ModelAccess
+from proxy.memory.model.call import Complete, ModelAccess, load_prompt
 from proxy.memory.model.json_text import find_json
-from proxy.memory.model.prompt import load_prompt
 from proxy.settings.memory import MemorySettings
 from proxy.store.costs import Cost
 from proxy.text.fence import escape

@@ -13,7 +13,7 @@ import structlog
 
 from proxy.errors import ConfigError
 from proxy.memory.model.access import judge_access
-from proxy.memory.model.call import Complete, Completion, ModelAccess
+from proxy.memory.model.call import Complete, Completion, ModelAccess, load_prompt
 from proxy.memory.model.judge_reply import (
     JUDGE_SCHEMA,
     MAX_OLDER,
@@ -25,7 +25,6 @@ from proxy.memory.model.judge_reply import (
     span,
     words_in,
 )
-from proxy.memory.model.prompt import load_prompt
 from proxy.process.threads import in_thread
 from proxy.settings.memory import MemorySettings
 from proxy.telemetry import EXTRACTION_COST, EXTRACTION_TOKENS

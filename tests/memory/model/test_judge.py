@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.memory.model.call import load_prompt
 from proxy.memory.model.judge import (
     MAX_OLDER,
     MAX_WORDS,
@@ -18,7 +19,6 @@ from proxy.memory.model.judge import (
     targets,
     words_in,
 )
-from proxy.memory.model.prompt import load_prompt
 
 pytestmark = [
     pytest.mark.anyio,

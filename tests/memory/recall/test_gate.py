@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.evals.unrelated import EVERY_PROMPT
+from proxy.evals.abstain import EVERY_PROMPT
 from proxy.memory.recall.gate import Evidence, admit, asks_of_oneself, is_personal, leniency, strength
 
 units = st.floats(0, 1)
