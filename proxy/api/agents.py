@@ -6,11 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from proxy.access.auth import agent_id
-from proxy.api.caller import Caller, Parts, Router
+from proxy.api.caller import Body, Caller, PageSize, Parts, Router
 from proxy.api.shapes import behind, listing
 from proxy.api.writing import ReadableName
 from proxy.clock import iso
@@ -26,29 +25,23 @@ router = Router(prefix="/v1/agents")
 _Words = Annotated[list[ReadableName], Field(max_length=100)]
 
 
-class NewAgent(BaseModel):
+class NewAgent(Body):
     """Body of ``POST /v1/agents``."""
 
-    model_config = ConfigDict(extra="forbid")
-
     name: ReadableName
-    capabilities: _Words = []
+    capabilities: _Words = Field([])
     private: bool = False
 
 
-class AgentPatch(BaseModel):
+class AgentPatch(Body):
     """Body of ``PATCH /v1/agents/{id}``; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     capabilities: _Words | None = None
     private: bool | None = None
 
 
 @router.get("")
-async def list_agents(
-    scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 1000, after: str = ""
-) -> dict[str, Any]:
+async def list_agents(scope: Caller, services: Parts, limit: PageSize = 1000, after: str = "") -> dict[str, Any]:
     """Return the registered agents by name."""
     found = behind(await services.agents.all(scope), after, "agent")
     counts = await _counts(services, scope) if found else (Counter[str](), Counter[str]())

@@ -7,8 +7,9 @@ import re
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict
 from starlette.routing import Match
 from starlette.types import Scope as ASGIScope
 
@@ -79,12 +80,15 @@ async def _author(request: Request) -> str:
     return person_of(identity, by_name(pairs), _NO_BODY, services.settings.auth, now) or identity.own or "a member"
 
 
+class Body(BaseModel):
+    """Body of a request; a field that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+PageSize = Annotated[int, Query(ge=1, le=1000)]
 Caller = Annotated[Scope, Depends(_caller)]
-
-
 Writer = Annotated[Scope, Depends(_writer, scope="function")]  # who stores something; noted before the answer goes out
-
-
 Author = Annotated[str, Depends(_author)]
 
 

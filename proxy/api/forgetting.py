@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from proxy.api.caller import Caller, Parts, Router
+from proxy.api.caller import Body, Caller, Parts, Router
 from proxy.api.shapes import memory_shape
 from proxy.api.writing import Text, write
 from proxy.errors import InvalidRequest, NotFound
@@ -20,11 +20,7 @@ from proxy.types import Memory
 router = Router(prefix="/v1/memories")
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ForgetBody(_Body):
+class ForgetBody(Body):
     """Body of ``POST /v1/memories/forget``."""
 
     text: Text | None = None
@@ -33,7 +29,7 @@ class ForgetBody(_Body):
     dry_run: bool = False
 
 
-class UndoBody(_Body):
+class UndoBody(Body):
     """Body of ``POST /v1/memories/undo``."""
 
     batch: str = Field(max_length=100)

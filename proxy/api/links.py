@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts, Router
+from proxy.api.caller import Body, Caller, Parts, Router
 from proxy.api.shapes import memory_shape, used
 from proxy.api.writing import write
 from proxy.errors import InvalidRequest, unknown
@@ -20,12 +20,10 @@ from proxy.types import Memory, Scope
 router = Router(prefix="/v1/memories")
 
 
-class LinkBody(BaseModel):
+class LinkBody(Body):
     """Body of ``link`` and ``unlink``: the other memories."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"ids": ["mem_0123456789abcdef01234567"]}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["mem_0123456789abcdef01234567"]}]})
 
     id: str | None = Field(None, max_length=100)
     ids: list[str] | None = Field(None, max_length=100)

@@ -10,9 +10,9 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
-from proxy.api.caller import Caller, Parts, PatientRoute, Router, Writer
+from proxy.api.caller import Body, Caller, Parts, PatientRoute, Router, Writer
 from proxy.api.memory_lists import shown
 from proxy.api.shapes import listing, memory_shape
 from proxy.api.writing import Moment, ReadableName, Text, write
@@ -39,11 +39,7 @@ _COLUMNS = {"object_value": "object"}
 _NO_FIELDS = frozenset({"text", "project", "metadata"})  # of a memory that is known
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class NewMemory(_Body):
+class NewMemory(Body):
     """Body of ``POST /v1/memories``."""
 
     text: Text
@@ -56,10 +52,10 @@ class NewMemory(_Body):
     confidence: float = Field(1.0, ge=0, le=1)
     expires_at: Moment | None = None
     project: ReadableName | None = None
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = Field({})
 
 
-class MemoryPatch(_Body):
+class MemoryPatch(Body):
     """Body of ``PATCH /v1/memories/{id}``; omitted fields stay."""
 
     text: Text | None = None

@@ -9,11 +9,10 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 
 import orjson
-from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from proxy.access.auth import agent_id, project_id
-from proxy.api.caller import Caller, Parts, PatientRoute, Router
+from proxy.api.caller import Body, Caller, PageSize, Parts, PatientRoute, Router
 from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
 from proxy.api.writing import Moment
 from proxy.clock import parse_time
@@ -37,10 +36,8 @@ _MEMORIES: tuple[Source, ...] = ("fact", "task", "summary")
 _Query = Annotated[str, Field(min_length=1, max_length=20_000)]
 
 
-class SearchBody(BaseModel):
+class SearchBody(Body):
     """Body of ``POST /v1/memories/search``."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: _Query
     limit: int = Field(10, ge=1, le=200)
@@ -61,7 +58,7 @@ async def list_memories(
     as_of: str = "",
     since: str = "",
     until: str = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    limit: PageSize = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of memories, newest first, or best first for a query.
@@ -182,10 +179,8 @@ def moment_of(text: str, name: str) -> datetime:
         ) from error
 
 
-class Question(BaseModel):
+class Question(Body):
     """Body of ``POST /v1/memories/preview``."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: Annotated[str, Field(min_length=1, max_length=20_000)]
     budget: int | None = Field(None, ge=0)

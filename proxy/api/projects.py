@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query
-
-from proxy.api.caller import Caller, Parts, Router
+from proxy.api.caller import Caller, PageSize, Parts, Router
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
 from proxy.services import Services
@@ -19,9 +17,7 @@ router = Router(prefix="/v1/projects")
 
 
 @router.get("")
-async def list_projects(
-    scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 1000, after: str = ""
-) -> dict[str, Any]:
+async def list_projects(scope: Caller, services: Parts, limit: PageSize = 1000, after: str = "") -> dict[str, Any]:
     """Return the projects, the one used last first; a request that names a project sees that one alone."""
     found = behind(await services.projects.all(scope), after, "project")
     counts = await _counts(services, scope) if found else Counter[str]()

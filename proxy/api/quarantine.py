@@ -6,10 +6,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
-from proxy.api.caller import Caller, Parts, Router
+from proxy.api.caller import Body, Caller, PageSize, Parts, Router
 from proxy.api.sessions import destroy_conversation, find_session
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
@@ -30,10 +29,8 @@ router = Router(prefix="/v1/quarantine")
 _Id = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-class SetApart(BaseModel):
+class SetApart(Body):
     """Body of ``POST /v1/quarantine``: exactly one of the three, and why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     session: _Id | None = None
     document: _Id | None = None
@@ -46,7 +43,7 @@ async def list_quarantine(
     scope: Caller,
     services: Parts,
     kind: ApartKind | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    limit: PageSize = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of what is in quarantine, newest first."""

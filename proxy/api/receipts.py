@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query
-
-from proxy.api.caller import Caller, Parts, PatientRoute, Router
+from proxy.api.caller import Caller, PageSize, Parts, PatientRoute, Router
 from proxy.api.shapes import listing
 from proxy.errors import NotFound, StoreUnavailable, no_place, unknown
 from proxy.memory.conversations.chain import message_id
@@ -34,7 +32,7 @@ async def list_receipts(
     services: Parts,
     session: str = "",
     entry: str = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    limit: PageSize = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of receipts, newest first; ids instead of texts.

@@ -7,10 +7,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts, Router
+from proxy.api.caller import Body, Caller, PageSize, Parts, Router
 from proxy.api.shapes import listing, memory_shape
 from proxy.api.writing import write
 from proxy.clock import iso
@@ -42,12 +41,10 @@ _MEND = "Forget what is to go by `POST /v1/memories/forget`"
 _DONE: dict[Decision, State] = {"approve": "approved", "decline": "declined", "edit": "edited"}
 
 
-class DecisionBody(BaseModel):
+class DecisionBody(Body):
     """Body of ``POST /v1/reviews/{id}``."""
 
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"examples": [{"decision": "edit", "text": "the flat in Leeds"}]}
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": [{"decision": "edit", "text": "the flat in Leeds"}]})
 
     decision: Decision
     text: Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(redact)] | None = None
@@ -58,7 +55,7 @@ async def list_reviews(
     scope: Caller,
     services: Parts,
     status: Literal["open", "approved", "declined", "edited", "expired", "all"] = "open",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    limit: PageSize = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of reviews, newest first."""

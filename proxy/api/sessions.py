@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query
-
-from proxy.api.caller import Caller, Parts, PatientRoute, Router, project_asked
+from proxy.api.caller import Caller, PageSize, Parts, PatientRoute, Router, project_asked
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound, no_place, unknown
 from proxy.memory.lifecycle.usage import usage_of_sessions
@@ -30,7 +28,7 @@ async def list_sessions(
     scope: Caller,
     services: Parts,
     project: str = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    limit: PageSize = 50,
     after: str = "",
     usage: bool = False,  # noqa: FBT001, FBT002 - a query parameter
 ) -> dict[str, Any]:

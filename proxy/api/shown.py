@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query, Request, Response
+from fastapi import Request, Response
 
 from proxy.api.asgi import headers_of, read_body
-from proxy.api.caller import Caller, Parts, PatientRoute, Router, Writer, project_asked
+from proxy.api.caller import Caller, PageSize, Parts, PatientRoute, Router, Writer, project_asked
 from proxy.api.forms import placed, read_form, take_in
 from proxy.api.shapes import chunk_shape, listing, shown_shape
 from proxy.errors import NotFound, no_place, unknown
@@ -21,7 +21,6 @@ from proxy.worker.destroy import destroy_file
 router = Router(prefix="/v1", route_class=PatientRoute)
 
 _INERT = {"x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'"}
-_Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 @router.post("/documents")
@@ -36,7 +35,7 @@ async def add_document(request: Request, scope: Writer, services: Parts) -> dict
 
 @router.get("/documents")
 async def list_documents(
-    scope: Caller, services: Parts, project: str = "", limit: _Limit = 50, after: str = ""
+    scope: Caller, services: Parts, project: str = "", limit: PageSize = 50, after: str = ""
 ) -> dict[str, Any]:
     """Return a page of documents, newest first; those of a project by its name or id, of all with ``*``."""
     return await _page(services, scope, "document", after, limit, project)
@@ -50,7 +49,7 @@ async def get_document(document_id: str, scope: Caller, services: Parts) -> dict
 
 @router.get("/documents/{document_id}/chunks")
 async def list_chunks(
-    document_id: str, scope: Caller, services: Parts, limit: _Limit = 50, after: str = ""
+    document_id: str, scope: Caller, services: Parts, limit: PageSize = 50, after: str = ""
 ) -> dict[str, Any]:
     """Return a page of a document's passages, in order."""
     part, item = await _found(services, scope, document_id, "document")
@@ -78,7 +77,7 @@ async def delete_document(document_id: str, scope: Caller, services: Parts) -> d
 
 @router.get("/images")
 async def list_images(
-    scope: Caller, services: Parts, project: str = "", limit: _Limit = 50, after: str = ""
+    scope: Caller, services: Parts, project: str = "", limit: PageSize = 50, after: str = ""
 ) -> dict[str, Any]:
     """Return a page of images, newest first; those of a project by its name or id, of all with ``*``."""
     return await _page(services, scope, "image", after, limit, project)

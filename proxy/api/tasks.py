@@ -10,10 +10,9 @@ from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
-from proxy.api.caller import Caller, Parts, Router, Writer
+from proxy.api.caller import Body, Caller, PageSize, Parts, Router, Writer
 from proxy.api.memory_lists import moment_of
 from proxy.api.shapes import behind, listing
 from proxy.api.writing import ReadableName, worded, write
@@ -62,10 +61,8 @@ _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
 _Priority = Annotated[int, Field(ge=1, le=10)]
 
 
-class NewTask(BaseModel):
+class NewTask(Body):
     """Body of ``POST /v1/tasks``."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: _Title
     description: _More = ""
@@ -76,10 +73,8 @@ class NewTask(BaseModel):
     project: ReadableName | None = None
 
 
-class TaskPatch(BaseModel):
+class TaskPatch(Body):
     """Body of ``PATCH /v1/tasks/{id}``; what is left out stays, and ``null`` takes it away."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: _Title | None = None
     description: _More | None = None
@@ -97,7 +92,7 @@ async def list_tasks(
     agent: str = "",
     project: str = "",
     due_before: str = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    limit: PageSize = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of tasks: the highest priority first, then what is due first; without ``status`` the open ones."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from proxy.api.caller import Author, Caller, Parts, PatientRoute, Router
+from proxy.api.caller import Author, Body, Caller, PageSize, Parts, PatientRoute, Router
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
 from proxy.errors import NotFound, unknown
@@ -20,13 +19,9 @@ from proxy.types import Memory, Scope, Team
 
 router = Router(prefix="/v1", route_class=PatientRoute)
 
-_Limit = Annotated[int, Query(ge=1, le=1000)]
 
-
-class ShareBody(BaseModel):
+class ShareBody(Body):
     """Body of ``POST /v1/memories/{id}/share``."""
-
-    model_config = ConfigDict(extra="forbid")
 
     team: str = Field(min_length=1, max_length=500)
 
@@ -43,7 +38,7 @@ async def list_teams(scope: Caller, services: Parts) -> dict[str, Any]:
 
 @router.get("/teams/{team_id}/memories")
 async def list_shared(
-    team_id: str, scope: Caller, services: Parts, limit: _Limit = 50, after: str = ""
+    team_id: str, scope: Caller, services: Parts, limit: PageSize = 50, after: str = ""
 ) -> dict[str, Any]:
     """Return what is shared in a team, by its name or id, or in all with ``*``: the newest share first."""
     teams = scope.teams if team_id == "*" else (_team(scope, team_id),)

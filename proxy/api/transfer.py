@@ -11,7 +11,7 @@ from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 
 from proxy.api.asgi import body_chunks
-from proxy.api.caller import Caller, Parts, Router, Writer
+from proxy.api.caller import Caller, PageSize, Parts, Router, Writer
 from proxy.api.forms import is_form, read_form
 from proxy.api.shapes import behind, job_shape, listing
 from proxy.clock import iso
@@ -63,9 +63,7 @@ async def import_file(
 
 
 @router.get("/jobs")
-async def list_jobs(
-    scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 50, after: str = ""
-) -> dict[str, Any]:
+async def list_jobs(scope: Caller, services: Parts, limit: PageSize = 50, after: str = "") -> dict[str, Any]:
     """Return a page of jobs, newest first."""
     found = behind(await services.jobs.page(scope), after, "job")
     return listing([job_shape(job) for job in found[:limit]], has_more=len(found) > limit)

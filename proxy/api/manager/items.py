@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
-from proxy.api.caller import Caller, Parts, PatientRoute, Router
+from proxy.api.caller import Body, Caller, Parts, PatientRoute, Router
 from proxy.api.memories import NewMemory, keep_memory, metadata_of
 from proxy.errors import InvalidRequest, NotFound, unknown
 from proxy.memory.conversations.chain import named_session
@@ -41,27 +41,23 @@ _PAUSE_S = 0.02
 _Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(redact)]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class NewItem(_Body):
+class NewItem(Body):
     """Body of ``POST /memory-manager/items/add``."""
 
     content: Annotated[str, Field(min_length=1)]
     content_type: _Word = "text"
     priority: Annotated[int, Field(ge=1, le=10)] = PRIORITY
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = Field({})
 
 
-class Wanted(_Body):
+class Wanted(Body):
     """Body of ``POST /memory-manager/items/retrieve``."""
 
     item_id: Annotated[str, Field(min_length=1, max_length=200)]
     decompress: bool = True
 
 
-class ItemQuery(_Body):
+class ItemQuery(Body):
     """Body of ``POST /memory-manager/items/search``; ``thread_id`` searches inside of what is in quarantine."""
 
     query: Annotated[str, Field(min_length=1, max_length=20_000)]

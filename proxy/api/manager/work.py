@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from proxy.api.agents import NewAgent, create_agent, list_agents
-from proxy.api.caller import Caller, Parts, Router
+from proxy.api.caller import Body, Caller, Parts, Router
 from proxy.api.manager.items import NewItem, keep_document
 from proxy.api.reviews import DecisionBody, decide, get_review, list_reviews
 from proxy.api.tasks import NewTask, TaskPatch, create_task, list_tasks, patch_task
@@ -40,31 +40,25 @@ class TaskUpdate(TaskPatch):
     task_id: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class SetApart(BaseModel):
+class SetApart(Body):
     """Body of ``POST /memory-manager/quarantine``."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: Annotated[str, Field(min_length=1)]
     context_type: _Choice = "text"
     reason: Annotated[str, Field(max_length=2000), AfterValidator(redact)] = ""
 
 
-class Asked(BaseModel):
+class Asked(Body):
     """Body of ``POST /memory-manager/human/request``."""
 
-    model_config = ConfigDict(extra="forbid")
-
     question: _Words
-    choices: Annotated[list[_Choice], Field(max_length=100)] = []
+    choices: Annotated[list[_Choice], Field(max_length=100)] = Field([])
     context: Annotated[str, Field(max_length=20_000), AfterValidator(redact)] = ""
     agent: _Name = ""
 
 
-class Answered(BaseModel):
+class Answered(Body):
     """Body of ``POST /memory-manager/human/answer``: one of the choices, or other words."""
-
-    model_config = ConfigDict(extra="forbid")
 
     request_id: Annotated[str, Field(min_length=1, max_length=200)]
     answer: _Words
