@@ -29,7 +29,6 @@ class Identity:
     """Identity behind a client's key.
 
     Args:
-        key: The key as the client sent it, "" for none; never stored, never logged.
         tenant: 32 hex digits, or "" where there is no memory.
         user: The user the key is bound to, "" where the key itself is the user.
         own: Id of the key of ours, so that two keys of one tenant are two users.
@@ -43,7 +42,6 @@ class Identity:
         teams: Names of the teams that a key of ours binds its users to.
     """
 
-    key: str
     tenant: str = ""
     user: str = ""
     own: str = ""
@@ -127,14 +125,14 @@ def passthrough_identity(key: str, settings: AuthSettings, hasher: Hasher, host:
         local_user: Whom every key means on loopback; "": nobody.
     """
     if not key:
-        return Identity("", reason="no-identity")
+        return Identity(reason="no-identity")
     if local_user and is_loopback(host):
-        return Identity(key, hasher.digest("tenant", "local"), user=local_user)
+        return Identity(hasher.digest("tenant", "local"), user=local_user)
     if key in settings.placeholder_keys:
         if not is_loopback(host):
-            return Identity(key, reason="no-identity")
-        return Identity(key, hasher.digest("tenant", "local"))
-    return Identity(key, hasher.digest("tenant", "key", key))
+            return Identity(reason="no-identity")
+        return Identity(hasher.digest("tenant", "local"))
+    return Identity(hasher.digest("tenant", "key", key))
 
 
 def person_of(

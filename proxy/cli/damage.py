@@ -62,8 +62,8 @@ async def look_at_database(settings: Settings, *, repairs: bool) -> list[Damage]
     await database.close()
     salvaged = await in_thread("load", take_over, old, path)
     database = await Database.open(settings.database_url)
-    rows = sum(salvaged.rows.values())
-    kept = ", ".join(f"{count} {name}" for name, count in salvaged.rows.items()) or "nothing"
+    rows = sum(salvaged.values())
+    kept = ", ".join(f"{count} {name}" for name, count in salvaged.items()) or "nothing"
     text = f"{path.name} was damaged; it was set aside and {kept} could be taken over, what else it held is lost"
     await Incidents(database).note(FOLDER, Incident("database", text, Clock().now(), str(old), rows, None))
     await database.close()

@@ -47,12 +47,10 @@ class Fetched:
     """File fetched from a URL.
 
     Args:
-        url: Where it came from in the end, after redirects.
         media_type: As the server declared it; its word counts for little.
         name: Of the file, by the server or the URL.
     """
 
-    url: str
     data: bytes = field(repr=False)
     media_type: str = ""
     name: str = ""
@@ -143,7 +141,7 @@ async def _read(reply: aiohttp.ClientResponse, limits: Limits) -> Fetched:
         data += chunk
         if len(data) > limits.max_file_bytes:
             raise _too_large(limits)
-    return Fetched(str(reply.url), bytes(data), reply.content_type or "", _name(reply))
+    return Fetched(bytes(data), reply.content_type or "", _name(reply))
 
 
 def _checked(url: str, allows: Allows) -> URL:

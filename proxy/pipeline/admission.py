@@ -103,7 +103,6 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
         )
     tenant = services.hasher.digest("tenant", "keys", found.tenant)
     return Identity(
-        key,
         tenant,
         found.user,
         found.id,

@@ -62,7 +62,7 @@ class Exchange:
 
     # identify
     request: ChatRequest | None = None
-    identity: Identity = field(default_factory=lambda: Identity(""))  # from here: before the body is read
+    identity: Identity = field(default_factory=Identity)  # from here: before the body is read
     ticket: Ticket = UNLIMITED
     scope: Scope | None = None
     replayed: Scope | None = None  # of a request that is no turn of a conversation whose earlier blocks it needs

@@ -75,8 +75,3 @@ class Projects:
             if project in (one.id, one.name):
                 return one
         raise unknown("project", project)
-
-    async def remove(self, scope: Scope, project: str) -> None:
-        """Drop the name of a project whose memory is gone."""
-        gone = projects.delete().where(projects.c.owner == scope.user, projects.c.id == project)
-        await self._db.submit(lambda connection: connection.execute(gone).close())

@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +19,6 @@ _Row = tuple[list[str], Sequence[Any]]  # names of the columns, values
 _NOT_TAKEN = frozenset({leases.name})
 
 
-@dataclass(frozen=True, slots=True)
-class Salvaged:
-    """Outcome of salvaging a damaged file.
-
-    Args:
-        place: Where the old file lies now.
-        rows: How many rows were taken over, by table.
-    """
-
-    place: Path
-    rows: dict[str, int]
-
-
 def set_aside(path: Path) -> Path:
     """Move a database with its log into a folder of its own beside it; return where it lies now."""
     folder = path.parent / "quarantine" / str(time.time_ns() // 1_000_000)
@@ -43,8 +29,8 @@ def set_aside(path: Path) -> Path:
     return folder / path.name
 
 
-def take_over(old: Path, new: Path) -> Salvaged:
-    """Copy every row of ``old`` that can be read into ``new``, which has today's tables."""
+def take_over(old: Path, new: Path) -> dict[str, int]:
+    """Copy every row of ``old`` that can be read into ``new``, which has today's tables; count them by table."""
     draft = old.with_name(f"copy_{old.name}")
     for suffix in _SUFFIXES[:2]:
         with contextlib.suppress(FileNotFoundError):
@@ -59,7 +45,7 @@ def take_over(old: Path, new: Path) -> Salvaged:
     finally:
         for suffix in _SUFFIXES:
             draft.with_name(draft.name + suffix).unlink(missing_ok=True)
-    return Salvaged(old, {name: count for name, count in rows.items() if count})
+    return {name: count for name, count in rows.items() if count}
 
 
 def _pad(path: Path) -> None:

@@ -30,7 +30,6 @@ class _Block:
 
     kind: Literal["text", "thinking", "tool_use"]
     index: int
-    call: int = -1
     arguments: str = ""
 
 
@@ -136,7 +135,7 @@ class MessageWriter:
         done = [one for one in self._open if one.kind != "tool_use" or parsed(one.arguments.encode()) is not None]
         made = b"".join(self._stop(one) for one in done)
         content = {"type": "tool_use", "id": name or f"toolu_{secrets.token_hex(12)}", "name": function or ""}
-        block = self._calls[number] = _Block("tool_use", self._next, number)
+        block = self._calls[number] = _Block("tool_use", self._next)
         return made + self._start(block, {**content, "input": {}}), block
 
     def _turn_to(self, kind: Literal["text", "thinking"], content: Mapping[str, Any]) -> tuple[bytes, _Block]:

@@ -19,7 +19,6 @@ _PRICES = {
     "input": "input_cost_per_token",
     "output": "output_cost_per_token",
     "cache_read": "cache_read_input_token_cost",
-    "cache_write": "cache_creation_input_token_cost",
 }
 _SPEAKING = frozenset({"chat", "responses", "completion", "embedding"})
 
@@ -32,13 +31,11 @@ class Prices:
         input: Of the request.
         output: Of the reply.
         cache_read: Of the request, found in the provider's cache; None: no other price.
-        cache_write: Of the request, put into the provider's cache; None: no other price.
     """
 
     input: float
     output: float
     cache_read: float | None = None
-    cache_write: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +128,7 @@ def _facts(fields: Mapping[str, Any]) -> ModelFacts:
     cost = {field: _price(fields.get(name)) for field, name in _PRICES.items()}
     prices = None
     if cost["input"] is not None:
-        prices = Prices(cost["input"], cost["output"] or 0.0, cost["cache_read"], cost["cache_write"])
+        prices = Prices(cost["input"], cost["output"] or 0.0, cost["cache_read"])
     sees, reads = fields.get("supports_vision"), fields.get("supports_pdf_input")
     return ModelFacts(
         # The older field is the reply's where both are given, and both together where it stands alone.
