@@ -1,24 +1,41 @@
-"""``throughline check``: what works, and how to mend what does not."""
+"""``throughline check``: what works, what is damaged, how to mend it; with ``--repair`` also the mending."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
-from proxy.cli.damage import look_at_database, look_at_stores
+import sqlalchemy as sa
+
+from proxy.clock import Clock, iso
 from proxy.errors import ConfigError, ProxyError
 from proxy.memory.model.access import judge_access
 from proxy.process.occupancy import occupied
+from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import Settings, environment, make_data_dir, readers
+from proxy.store.blobs import DiskBlobs
+from proxy.store.engine import check_file
+from proxy.store.incidents import FOLDER, Incident, Incidents
+from proxy.store.lance import LanceStore
+from proxy.store.media import Shown
+from proxy.store.salvage import set_aside, take_over
+from proxy.store.schema import NOUNS
+from proxy.store.sql import Database
+from proxy.store.stamps import expected_tables
 from proxy.telemetry.otel import MEND, is_installed, is_wanted
+from proxy.types import Scope
 from proxy.upstream.base import UpstreamRequest
+from proxy.worker.mend import mend, restore, restore_sessions
 
 _WARM_S = 120.0
 _PROVIDER_S = 10.0
+_REPAIR = "`throughline check --repair`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +45,7 @@ class Finding:
     name: str
     is_fine: bool
     text: str
-    mark: str = ""  # in place of ``ok``
+    mark: Literal["", "note", "done"] = ""  # in place of ``ok``
 
     def line(self) -> str:
         """Return it as a line for a terminal."""
@@ -53,22 +70,20 @@ async def diagnose(settings: Settings, *, repairs: bool = False) -> list[Finding
 
 
 async def _looked_over(settings: Settings, *, repairs: bool) -> list[Finding]:
-    found = await look_at_database(settings, repairs=repairs)
-    findings = [Finding("database", not one.is_damage, one.text, one.mark) for one in found]
-    if any(one.is_damage for one in found):
+    findings = await _look_at_database(settings, repairs=repairs)
+    if not all(one.is_fine for one in findings):
         return findings
     try:
         services = await open_services(settings)
     except ProxyError as error:
-        return [*findings, Finding("folder", is_fine=False, text=str(error))]
+        return [*findings, _fault("folder", str(error))]
     try:
         findings.append(Finding("journal", is_fine=True, text=await _journal(services)))
         findings.append(await _attempt("embedder", lambda: _embedder(services)))
         store = await _attempt("store", lambda: _store(services))
         findings.append(store)
         if store.is_fine:
-            looked = await look_at_stores(services, repairs=repairs)
-            findings += [Finding(one.part, not one.is_damage, one.text, one.mark) for one in looked]
+            findings += await _look_at_stores(services, repairs=repairs)
         findings.append(_extractor(services))
         findings += await _providers(services)
     finally:
@@ -80,7 +95,7 @@ def _data_dir(settings: Settings) -> Finding:
     try:
         make_data_dir(settings)
     except ConfigError as error:
-        return Finding("data", is_fine=False, text=str(error))
+        return _fault("data", str(error))
     folder = settings.server.data_dir.resolve()
     mode = readers(folder)
     loose = f" (mode {mode}: other users of this machine may look into it; chmod 700 {str(folder)!r})" if mode else ""
@@ -92,7 +107,7 @@ def _telemetry(settings: Settings) -> list[Finding]:
     if not is_wanted(settings.telemetry, environment()):
         return []
     if not is_installed():
-        return [Finding("telemetry", is_fine=False, text=MEND)]
+        return [_fault("telemetry", MEND)]
     host = urlsplit(settings.telemetry.otlp_endpoint or "").hostname
     return [Finding("telemetry", is_fine=True, text=f"OpenTelemetry to {host or 'what its own variables say'}")]
 
@@ -102,9 +117,9 @@ async def _attempt(name: str, work: Callable[[], Awaitable[str]]) -> Finding:
         async with asyncio.timeout(_WARM_S):
             return Finding(name, is_fine=True, text=await work())
     except TimeoutError:
-        return Finding(name, is_fine=False, text=f"no answer within {_WARM_S:.0f} s")
+        return _fault(name, f"no answer within {_WARM_S:.0f} s")
     except (ProxyError, OSError) as error:
-        return Finding(name, is_fine=False, text=f"{type(error).__name__}: {error}")
+        return _fault(name, f"{type(error).__name__}: {error}")
 
 
 async def _journal(services: Services) -> str:
@@ -134,7 +149,7 @@ def _extractor(services: Services) -> Finding:
     try:
         access = judge_access(services.settings.memory, environment())
     except ConfigError as error:
-        return Finding("extractor", is_fine=False, text=str(error))
+        return _fault("extractor", str(error))
     text = f"model {access.model}" if access else "built in (set memory.extraction_model and its key for a model)"
     return Finding("extractor", is_fine=True, text=text)
 
@@ -142,8 +157,8 @@ def _extractor(services: Services) -> Finding:
 async def _providers(services: Services) -> list[Finding]:
     routes = services.routes
     if not routes.is_configured:
-        mend = "none: only the offline model `demo`. Set OPENAI_API_KEY or another provider's key, or --upstream URL."
-        return [Finding("provider", is_fine=True, text=mend)]
+        hint = "none: only the offline model `demo`. Set OPENAI_API_KEY or another provider's key, or --upstream URL."
+        return [Finding("provider", is_fine=True, text=hint)]
     names = ", ".join(routes.providers()) or "by the config"
     target = routes.default(None)
     if target is None:
@@ -161,4 +176,114 @@ async def _providers(services: Services) -> list[Finding]:
             return [Finding("provider", is_fine=True, text=await ask())]
     except (ProxyError, TimeoutError) as error:
         text = str(error) or f"{target.base_url} does not answer within {_PROVIDER_S:.0f} s"
-        return [Finding("provider", is_fine=False, text=text)]
+        return [_fault("provider", text)]
+
+
+async def _look_at_database(settings: Settings, *, repairs: bool) -> list[Finding]:
+    """Read through the SQLite file; where it is damaged, set it aside and take over what can be read."""
+    url = sa.make_url(settings.database_url)
+    path = Path(url.database or "")
+    found = await in_thread("load", check_file, path, None) if url.get_backend_name() == "sqlite" else []
+    if not found:
+        return []
+    if not repairs:
+        mend_ = f"Put a backup in its place, or run {_REPAIR}: it sets the file aside and takes over what can be read."
+        return [_fault("database", f"{path.name} is damaged ({found[0]}). {mend_}")]
+    old = await in_thread("load", set_aside, path)
+    database = await Database.open(settings.database_url)
+    await database.close()
+    salvaged = await in_thread("load", take_over, old, path)
+    database = await Database.open(settings.database_url)
+    rows = sum(salvaged.values())
+    kept = ", ".join(f"{count} {name}" for name, count in salvaged.items()) or "nothing"
+    text = f"{path.name} was damaged; it was set aside and {kept} could be taken over, what else it held is lost"
+    await Incidents(database).note(FOLDER, Incident("database", text, Clock().now(), str(old), rows, None))
+    await database.close()
+    return [_done("database", f"{text}. The old file: {old}")]
+
+
+async def _look_at_stores(services: Services, *, repairs: bool) -> list[Finding]:
+    """Return what is damaged in the tables and files of every user, and what happened that nobody has looked at."""
+    store = services.store
+    assert isinstance(store, LanceStore)
+    found: list[Finding] = []
+    told = await services.incidents.unseen()
+    expected = await expected_tables(services.database)
+    for owner in sorted({owner for _, owner in expected | await store.damage.names()}):
+        found += [one async for one in _tables(services, Scope("", owner), repairs=repairs)]
+    for owner in sorted(await services.media.blobs()):
+        scope = Scope("", owner)
+        for item in await services.media.read(scope):
+            found += [one async for one in _blob(services, scope, item, repairs=repairs)]
+    found += [_told(incident, repairs=repairs) for incident in told]
+    if repairs:
+        await services.incidents.see(now=services.clock.now())
+    return found
+
+
+async def _tables(services: Services, scope: Scope, *, repairs: bool) -> AsyncIterator[Finding]:
+    store = services.store
+    assert isinstance(store, LanceStore)
+    user = f"of user {scope.user[:12]}"
+    try:
+        if repairs:
+            async with services.leases.held(scope):
+                for incident in await mend(services, scope, is_thorough=True):
+                    yield _done(incident.part, f"{user}: {_in_full(incident)}")
+                if count := await restore_sessions(services, scope):
+                    yield _done("database", f"{user}: {count} conversations listed again")
+            return
+        flaws = await store.damage.flaws(scope)
+        for noun in NOUNS:
+            if noun in flaws:
+                yield _fault(
+                    noun, f"{user}: {flaws[noun]}. {_REPAIR}, or the next start, sets it aside and rebuilds it."
+                )
+            elif lacking := await restore(services, scope, noun, writes=False):
+                yield _fault(noun, f"{user}: {lacking} rows are missing. {_REPAIR} puts them back.")
+        if "episodes" not in flaws and (count := await restore_sessions(services, scope, writes=False)):
+            what = f"{count} conversations are in no row: the newest part of the database was lost"
+            yield _fault("database", f"{user}: {what}. {_REPAIR} lists them again.")
+    except ProxyError as error:
+        yield _fault("store", f"{user}: {error}")
+
+
+async def _blob(services: Services, scope: Scope, item: Shown, *, repairs: bool) -> AsyncIterator[Finding]:
+    blobs = services.blobs
+    if item.reason or not isinstance(blobs, DiskBlobs) or not (flaw := await blobs.flaw(scope, item.sha256)):
+        return
+    what = f"{item.id} of user {scope.user[:12]}: its bytes are {flaw}"
+    if not repairs:
+        yield _fault("files", f"{what}. Put back blobs/ from a backup or upload it again; {_REPAIR} notes the loss.")
+        return
+    place = await blobs.set_aside(scope, item.sha256)
+    reason = "missing" if flaw == "missing" else "damaged"
+    error = "Its bytes are gone from the disk of the server; what was read of it is still known. Upload it again."
+
+    def edit(one: Shown) -> Shown:
+        return replace(one, reason=reason, error=error)
+
+    await services.media.change(scope, item.id, edit)
+    yield _done("files", f"{what}; that is noted with it{f', the rest is {place}' if place else ''}")
+
+
+def _told(incident: Incident, *, repairs: bool) -> Finding:
+    is_open = incident.lost != 0 and not repairs
+    hint = f" {_REPAIR} notes that you have seen this." if is_open else ""
+    text = f"{iso(incident.at)}: {_in_full(incident)}.{hint}"
+    return _fault(incident.part, text) if is_open else Finding(incident.part, is_fine=True, text=text, mark="note")
+
+
+def _in_full(incident: Incident) -> str:
+    lost = "what was only there cannot be counted" if incident.lost is None else f"{incident.lost} rows lost"
+    there = [f"{incident.restored} rows there again"] if incident.restored else []
+    place = [f"set aside in {incident.place}"] if incident.place else []
+    return f"{incident.text} ({', '.join((*there, lost, *place))})"
+
+
+def _fault(name: str, text: str) -> Finding:
+    return Finding(name, is_fine=False, text=text)
+
+
+def _done(name: str, text: str) -> Finding:
+    return Finding(name, is_fine=True, text=text, mark="done")
