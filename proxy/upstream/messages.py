@@ -14,9 +14,8 @@ import orjson
 from proxy.errors import InvalidRequest, NotFound, UpstreamUnreachable
 from proxy.upstream import headers as crossing
 from proxy.upstream.base import Target, Upstream, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
-from proxy.upstream.messages_reply import error_of, message_of, parsed
+from proxy.upstream.messages_reply import MessageWriter, error_of, message_of, parsed
 from proxy.upstream.messages_request import Side, asks_to_think, completion_of
-from proxy.upstream.messages_stream import MessageWriter
 
 PATH = "/messages"
 _OWN_URL = "https://api.anthropic.com"

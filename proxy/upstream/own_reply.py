@@ -11,8 +11,7 @@ import orjson
 from proxy.upstream.base import UpstreamResponse, WholeResponse
 from proxy.upstream.demo import EVENTS, JSON, ChatReply, EventResponse
 from proxy.upstream.messages import PATH as MESSAGES
-from proxy.upstream.messages_reply import message_of
-from proxy.upstream.messages_stream import MessageWriter
+from proxy.upstream.messages_reply import MessageWriter, message_of
 from proxy.upstream.responses_shape import DemoReply
 
 RESPONSE_ID = "resp_memory_"  # begins the ids of such replies on the Responses wire

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from proxy.dialects import chat, messages
 from proxy.errors import InvalidRequest
 from proxy.settings.load import environment
+from proxy.upstream.messages_reply import MessageWriter
 from proxy.upstream.messages_request import Side, completion_of
-from proxy.upstream.messages_stream import MessageWriter
 from tests.fakes import replies
 from tests.upstream.message_bodies import TOOL, TURNS, anything, blocks, events_of
 
