@@ -27,22 +27,15 @@ _SEAMS = (b"\n\n", b"\r\n\r\n")
 
 
 class Copy:
-    """Keeps the pieces of a reply; never raises.
+    """Keeps the pieces of a reply up to ``MAX_BYTES``; never raises."""
 
-    Args:
-        max_bytes: What is beyond is not copied, and the reply counts as incomplete.
-    """
-
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self) -> None:
         self._chunks: list[bytes] = []
-        self._room = max_bytes
-        self._max_bytes = max_bytes
-        self.is_whole = True
+        self._room = MAX_BYTES
 
     def feed(self, chunk: bytes) -> None:
         """Copy a piece aside."""
         if len(chunk) > self._room:
-            self.is_whole = False
             self._room = 0
             return
         self._room -= len(chunk)
@@ -50,7 +43,7 @@ class Copy:
 
     def decoded(self, content_encoding: str) -> bytes:
         """Return the bytes, unpacked; none where they are packed in another way than gzip and deflate."""
-        return unpacked(b"".join(self._chunks), content_encoding, self._max_bytes)
+        return unpacked(b"".join(self._chunks), content_encoding, MAX_BYTES)
 
 
 def is_stream(body: bytes, content_type: str) -> bool:

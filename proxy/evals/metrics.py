@@ -53,10 +53,10 @@ _STOP_WORDS = frozenset(
 )
 
 
-def grams(text: str, size: int = _GRAM) -> set[tuple[str, ...]]:
-    """Return the word n-grams of a text; a text shorter than ``size`` words is one gram of all its words."""
+def grams(text: str) -> set[tuple[str, ...]]:
+    """Return the word 3-grams of a text; a shorter text is one gram of all its words."""
     found = words(text)
-    width = min(size, len(found))
+    width = min(_GRAM, len(found))
     return {tuple(found[at : at + width]) for at in range(len(found) - width + 1)} if width else set()
 
 

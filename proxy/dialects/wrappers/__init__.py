@@ -22,9 +22,9 @@ def table(name: str) -> Mapping[str, Any]:
 
 
 @cache
-def words(section: str, name: str) -> frozenset[str]:
-    """Return a list of words of ``wrapped.toml``; each stands by itself between blanks."""
-    return frozenset(table("wrapped")[section][name].split())
+def words(name: str) -> frozenset[str]:
+    """Return a list of words in tags, of ``wrapped.toml``; each stands by itself between blanks."""
+    return frozenset(table("wrapped")["tags"][name].split())
 
 
 @cache
@@ -48,21 +48,21 @@ def is_slot(tag: str) -> bool:
     >>> is_slot("user_query"), is_slot("userRequest"), is_slot("user_info"), is_slot("tool_input")
     (True, True, False, False)
     """
-    if tag.casefold() in words("tags", "exact"):
+    if tag.casefold() in words("exact"):
         return True
     found = [word.casefold() for word in WORD.findall(tag)]
-    said, whose = words("tags", "said"), words("tags", "whose")
+    said, whose = words("said"), words("whose")
     return bool(found) and found[-1] in said and all(word in said or word in whose for word in found)
 
 
 def is_text(tag: str) -> bool:
     """Return whether a tag only sets text, as HTML does inside of a sentence."""
-    return tag.casefold() in words("tags", "html")
+    return tag.casefold() in words("html")
 
 
 def is_material(tag: str) -> bool:
     """Return whether a tag, by one of its words, holds material wherever on a line it stands."""
-    return any(word.casefold() in words("tags", "material") for word in WORD.findall(tag))
+    return any(word.casefold() in words("material") for word in WORD.findall(tag))
 
 
 def is_note(tag: str) -> bool:
@@ -71,4 +71,4 @@ def is_note(tag: str) -> bool:
     >>> is_note("system-reminder"), is_note("instructions")
     (True, False)
     """
-    return any(word.casefold() in words("tags", "note") for word in WORD.findall(tag))
+    return any(word.casefold() in words("note") for word in WORD.findall(tag))

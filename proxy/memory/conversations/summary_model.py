@@ -52,7 +52,7 @@ class ModelSummarizer:
         """Its name."""
         return self._model
 
-    async def write(self, said: Sequence[Utterance], most_tokens: int, sentences: str = "4 to 8") -> Written:
+    async def write(self, said: Sequence[Utterance], most_tokens: int) -> Written:
         """Return a summary of messages.
 
         Raises:
@@ -61,7 +61,7 @@ class ModelSummarizer:
         prompt = load_prompt("summary")
         words = max(_MIN_WORDS, most_tokens * 6 // 10)
         messages = [
-            {"role": "system", "content": prompt.fill("system", {"sentences": sentences, "words": words})},
+            {"role": "system", "content": prompt.fill("system", {"words": words})},
             {"role": "user", "content": prompt.fill("user", {"said": _shown(said)})},
         ]
         return await self._written(messages, most_tokens)

@@ -81,8 +81,6 @@ class EmbeddedEmbedder:
     Questions and passages wait in lanes of their own, so that a question never stands behind a document.
 
     Args:
-        threads: Threads that compute one batch.
-        query_workers: Questions embedded at the same time; each costs a few megabytes.
         folder: Where the model's files are.
         precedence: What passages give way to.
     """
@@ -94,17 +92,15 @@ class EmbeddedEmbedder:
     def __init__(
         self,
         *,
-        threads: int = 1,
-        query_workers: int = 1,
         folder: Path = MODELS,
         precedence: Precedence | None = None,
     ) -> None:
         self._precedence = precedence or Precedence()
-        self._load = partial(MiniLM.load, folder, threads=threads)
+        self._load = partial(MiniLM.load, folder)
         self._loading = threading.Lock()
         self._loaded: MiniLM | None = None
         self._lanes: dict[Purpose, ThreadPoolExecutor] = {
-            "query": ThreadPoolExecutor(query_workers, thread_name_prefix="embed-query"),
+            "query": ThreadPoolExecutor(1, thread_name_prefix="embed-query"),
             "passage": ThreadPoolExecutor(1, thread_name_prefix="embed-passage", initializer=give_way),
         }
 

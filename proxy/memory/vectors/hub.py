@@ -50,7 +50,6 @@ class HubEmbedder(EmbeddedEmbedder):
     Args:
         folder: Where its files are kept.
         hub_url: Base URL of the hub or of a mirror.
-        threads: Threads that compute one batch.
         source: Which model.
         precedence: What passages give way to.
     """
@@ -62,14 +61,13 @@ class HubEmbedder(EmbeddedEmbedder):
         folder: Path,
         hub_url: str,
         *,
-        threads: int = 1,
         source: HubModel = MULTILINGUAL,
         precedence: Precedence | None = None,
     ) -> None:
-        super().__init__(threads=threads, folder=folder, precedence=precedence)
+        super().__init__(folder=folder, precedence=precedence)
         self._folder, self._hub_url, self._source = folder, hub_url.rstrip("/"), source
         graph = next(name for name in source.files if name != TOKENIZER)
-        self._load = partial(MiniLM.load, folder, graph=graph, threads=threads)
+        self._load = partial(MiniLM.load, folder, graph=graph)
 
     async def warm(self) -> None:
         """Fetch what is missing, load the model and run it once.

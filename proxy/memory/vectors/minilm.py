@@ -42,13 +42,12 @@ class MiniLM:
         self._inputs = {one.name for one in session.get_inputs()}
 
     @classmethod
-    def load(cls, folder: Path = MODELS, *, graph: str = GRAPH, threads: int = 1) -> MiniLM:
+    def load(cls, folder: Path = MODELS, *, graph: str = GRAPH) -> MiniLM:
         """Load the files of ``folder``; about 0.1 s and 40 MB.
 
         Args:
             folder: Where the graph, the tokenizer and the ``NOTICE`` with their sha256 are.
             graph: Name of the graph's file.
-            threads: How many threads compute one batch.
 
         Raises:
             OSError: If a file is missing.
@@ -56,7 +55,7 @@ class MiniLM:
             ImportError: If ONNX Runtime does not load.
         """
         _verify(folder, graph)
-        session, kept = _open_session(folder / graph, threads)
+        session, kept = _open_session(folder / graph)
         tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         tokenizer.enable_truncation(_MAX_TOKENS)
         tokenizer.no_padding()
@@ -95,14 +94,14 @@ def _verify(folder: Path, graph: str) -> None:
             raise ValueError(f"{folder / name} is damaged: its sha256 is not in NOTICE; install the package again.")
 
 
-def _open_session(path: Path, threads: int) -> tuple[InferenceSession, object]:
+def _open_session(path: Path) -> tuple[InferenceSession, object]:
     """Return a session, and what has to live as long as it does."""
     # Read when the library loads, and the only switch that it obeys.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # noqa: TID251 - written for a library, not read as a setting
     import onnxruntime  # noqa: PLC0415 - after the line above
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.enable_cpu_mem_arena = False  # it would keep what the longest batch took, some 20 MB

@@ -90,7 +90,7 @@ async def test_cancelled_call_leaves_no_work_behind(builtin):
 
 
 async def test_concurrent_first_calls_load_the_model_once():
-    embedder = EmbeddedEmbedder(query_workers=2)
+    embedder = EmbeddedEmbedder()
     rows = await asyncio.gather(*(embedder.embed(["tea"], purpose=p) for p in ("query", "passage", "query")))
     assert np.array_equal(rows[0], rows[1])
     await embedder.close()
@@ -98,7 +98,7 @@ async def test_concurrent_first_calls_load_the_model_once():
 
 async def test_close_ends_the_threads_and_later_calls_fail():
     before = set(threading.enumerate())
-    embedder = EmbeddedEmbedder(threads=2)
+    embedder = EmbeddedEmbedder()
     await embedder.warm()
     await embedder.close()
     assert not [thread for thread in set(threading.enumerate()) - before if thread.name.startswith("embed-")]
