@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import colorsys
+import io
 import re
 import warnings
 from collections import Counter
@@ -159,8 +160,6 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _webp(image: Image.Image) -> bytes:
-    import io  # noqa: PLC0415
-
     out = io.BytesIO()
     image.save(out, "WEBP", quality=70, method=4)
     return out.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hmac
 import json
 from collections.abc import Callable, Collection, Coroutine, Mapping
@@ -175,8 +176,6 @@ class Seal:
     """Keeps a key in a cookie that only this server can open, and makes the words of forms."""
 
     def __init__(self, secret: str) -> None:
-        import base64  # noqa: PLC0415 - used here alone
-
         self._fernet = Fernet(base64.urlsafe_b64encode(secret.encode()[:32]))
         self._secret = secret
 

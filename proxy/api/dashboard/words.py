@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from functools import cache
 from html import escape
@@ -17,8 +18,6 @@ _MORE = "…"
 @cache
 def catalogue() -> Mapping[str, Mapping[str, str]]:
     """Return the tables of the catalogue: ``words`` by their English wording, ``values`` by what the API says."""
-    import tomllib  # noqa: PLC0415 - used here alone
-
     return tomllib.loads(resources.files("proxy.api.dashboard").joinpath("words.toml").read_text("utf-8"))
 
 

@@ -7,6 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import mammoth
+from mammoth.docx.files import InvalidFileReferenceError
+
 from proxy.media.archive import Archive
 from proxy.media.base import Content, MediaRefused, Page, Sniffed, place_of
 from proxy.media.limits import Limits
@@ -19,9 +22,6 @@ _COMMENTS = "comment-reference => sup"
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
     """Return the document as one page; Word files know no pages."""
-    import mammoth  # noqa: PLC0415 -- see above: one reader, one library
-    from mammoth.docx.files import InvalidFileReferenceError  # noqa: PLC0415
-
     with Archive(path, limits) as archive:
         archive.refuse_declarations()
         if not archive.has("word/document.xml") and not any("document" in name for name in archive.names):

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pypdfium2
+import pypdfium2.raw as pdfium
+
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
 from proxy.media.readers.pdf_layout import BROKEN, Layout, Mark
@@ -77,8 +80,6 @@ def opened(path: Path) -> Any:
     Raises:
         MediaRefused: ``encrypted`` or ``malformed``.
     """
-    import pypdfium2  # noqa: PLC0415 -- only in the processes that read files
-
     try:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
@@ -115,8 +116,6 @@ def _filled_in(page: Any, form: Any) -> list[str]:
 
 
 def _fields(page: Any, form: Any) -> Iterator[tuple[str, str]]:
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_FIELDS)):
         annotation = pdfium.FPDFPage_GetAnnot(page, index)
         if not annotation:
@@ -146,8 +145,6 @@ def _field_text(getter: Any, form: Any, annotation: Any) -> str:
 
 def _is_picture(page: Any, *, is_blank: bool) -> bool:
     """Return whether a picture covers much of the page, or there is nothing but pictures or drawings on it."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
     area, drawn = max(page.get_width() * page.get_height(), 1.0), False
     for found in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_PATH], max_depth=3):
         drawn = True
@@ -159,8 +156,6 @@ def _is_picture(page: Any, *, is_blank: bool) -> bool:
 
 def _is_ruled(page: Any) -> bool:
     """Return whether thin lines run across and down the page, as they do in tables."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
     across = down = 0
     for found in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=2):
         left, bottom, right, top = found.get_bounds()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import pypdfium2.raw as pdfium
+
 _MAX_CUTS = 60
 _WIDE = 0.9  # of the height: wider than the spaces of prose, also of justified prose
 _BOLD = ("bold", "black", "heavy", "semibold")
@@ -39,8 +41,6 @@ class Line:
 
 def lines_of(textpage: Any, *, is_upright: bool = True) -> list[Line]:
     """Return the lines of a page; of pages that are turned the text alone."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415 -- only in the process that reads files
-
     text = textpage.get_text_range()
     found, at = [], 0
     box = pdfium.FS_RECTF()
@@ -60,8 +60,6 @@ def lines_of(textpage: Any, *, is_upright: bool = True) -> list[Line]:
 
 
 def _is_bold(textpage: Any, index: int) -> bool:
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
     if pdfium.FPDFText_GetFontWeight(textpage, index) >= 600:
         return True
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
@@ -89,8 +87,6 @@ def _gap(textpage: Any, index: int) -> float:
 
 def _across(textpage: Any, index: int) -> tuple[float, float]:
     """Return the left and right edge of a sign."""
-    import pypdfium2.raw as pdfium  # noqa: PLC0415
-
     left, right, bottom, top = _EDGES
     pdfium.FPDFText_GetCharBox(textpage, index, left, right, bottom, top)
     return left.value, right.value

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pptx import Presentation
+
 from proxy.media.archive import Archive
 from proxy.media.base import Content, MediaRefused, Page, Sniffed, place_of
 from proxy.media.limits import Limits
@@ -17,8 +19,6 @@ _MAX_DEPTH = 20
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
     """Return a page for each slide."""
-    from pptx import Presentation  # noqa: PLC0415 -- only in the process that reads files
-
     with Archive(path, limits) as archive:
         archive.refuse_declarations()
     with path.open("rb") as file:

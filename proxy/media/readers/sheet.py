@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from python_calamine import CalamineError, CalamineWorkbook, PasswordError
+
 from proxy.media.archive import Archive
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
@@ -17,8 +19,6 @@ _OLE = "application/vnd.ms-excel"
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
     """Return a page for each sheet with something in it."""
-    from python_calamine import CalamineError, CalamineWorkbook, PasswordError  # noqa: PLC0415
-
     title = _checked(path, sniffed, limits)
     try:
         with CalamineWorkbook.from_path(path) as book:
