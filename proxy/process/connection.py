@@ -28,6 +28,7 @@ _REASONS = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header 
 
 _MAX_HELD_BYTES = 65_536  # of a head that arrives in pieces; a longer one is for the parser to judge
 
+_CHUNKED = b"\r\ntransfer-encoding: chunked\r\n"
 _HEAD_END = b"\r\n\r\n"
 _METHOD = re.compile(rb"[\r\n]{0,4}[A-Za-z]{1,20}(?:[ -]|\Z)|[\r\n]{0,4}\Z")
 _OFFER = re.compile(
@@ -152,6 +153,8 @@ class Connection(_WithoutOffers):
         self._stop()
         self._is_body, self._head_bytes, self._body_bytes, self._grown_from = True, 0, 0, 0
         super().on_headers_complete()
+        if self.parser.get_http_version() == "1.0" and self.cycle is not None:
+            self.cycle.transport = _Unframed(self.transport)  # type: ignore[assignment]
         self._await_body()
 
     def on_body(self, body: bytes) -> None:
@@ -250,6 +253,30 @@ class Connection(_WithoutOffers):
         self._stop()
         self._stall = None
         self._transport.abort()
+
+
+class _Unframed:
+    """A transport for one reply to HTTP/1.0, which knows no chunks (RFC 9112, 6.1): it ends with the connection."""
+
+    def __init__(self, inner: asyncio.Transport) -> None:
+        self._inner = inner
+        self._is_chunked: bool | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else a transport has."""
+        return getattr(self._inner, name)
+
+    def write(self, data: bytes) -> None:
+        """Write the head, or what uvicorn has framed: at most one chunk, and perhaps the last one."""
+        if self._is_chunked is None:
+            head = data.replace(_CHUNKED, b"\r\n", 1)
+            self._is_chunked = head != data
+            data = head
+        elif self._is_chunked:
+            size, _, rest = data.partition(b"\r\n")
+            data = rest[: int(size, 16)] if size else b""
+        if data:
+            self._inner.write(data)
 
 
 class _Transport:

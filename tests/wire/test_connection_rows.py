@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,10 +13,10 @@ import pytest
 
 from tests.fakes import replies
 from tests.fakes.provider import Seen
-from tests.fakes.replies import Gate, Hang, Reply
+from tests.fakes.replies import DONE, Gate, Hang, Reply
 from tests.running import WAIT_S
 from tests.wire.conftest import KEY, PAGE, WIRES, Wire, ask, asked_anywhere, without_memory
-from tests.wire.rawhttp import Wiretap, send
+from tests.wire.rawhttp import TIMEOUT_S, Wiretap, send
 
 _SOON_S = 20.0  # on a busy machine; without a hang-up it would take for ever
 
@@ -266,3 +267,17 @@ def test_row_79_expect_continue_is_answered(wire: Wire) -> None:
         tap._socket.sendall(raw)
         tap.until(b"HTTP/1.1 200")
     assert wire.seen.header("expect") is None
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_http_1_0_reply_has_no_chunks(wire: Wire, *, stream: bool) -> None:
+    body = orjson.dumps(ask(stream=stream))
+    with socket.create_connection(("127.0.0.1", wire.server.port), timeout=TIMEOUT_S) as client:
+        head = "".join(f"{name}: {value}\r\n" for name, value in wire.headers.items())
+        client.sendall(f"POST {WIRES[0]} HTTP/1.0\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        received = b"".join(iter(lambda: client.recv(65_536), b""))
+    answered, _, rest = received.partition(b"\r\n\r\n")
+    assert b"transfer-encoding" not in answered.lower()
+    assert b"\r\nconnection: close" in answered
+    assert rest.endswith(DONE if stream else b"}")
+    assert all(line.startswith(b"data: ") for line in rest.split(b"\n\n")[:-1])
