@@ -221,7 +221,8 @@ def answer(messages: Sequence[Mapping[str, Any]]) -> str:
         return _NOTED
     *earlier, last = said
     ended = {word for text in said for match in _ENDED.finditer(text) for word in _words(match["what"])}
-    remembered = [line for _, text in texts for line in _block_lines(text)]
+    shown = [line for _, text in texts for line in _block_lines(text)]
+    remembered = [line for line in shown if LABEL not in line and not _is_question(line)] or shown
     spoken = [sentence for text in earlier for sentence in _sentences(text) if not _is_question(sentence)]
     question = _words(" ".join(sentence for sentence in _sentences(last) if _is_question(sentence)))
     if _ABOUT_ME.search(last):

@@ -149,3 +149,10 @@ async def test_errors_have_openais_shape(path, body, status):
     got, _, raw = await send(path=path, **body)
     assert got == status
     assert set(orjson.loads(raw)["error"]) == {"message", "type", "param", "code"}
+
+
+def test_questions_and_own_replies_are_no_answers():
+    said = answer(
+        [user(QUESTION + block(SHRAM, "- Which productivity tools do I use", "- assistant: [demo, no model] tools"))]
+    )
+    assert said.splitlines()[1:] == [SHRAM]
