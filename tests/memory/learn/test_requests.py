@@ -218,3 +218,20 @@ def test_what_is_mine_is_forgotten_of_nobody_else(own: str, other: str, request_
 @pytest.mark.parametrize("text", ["Never mention Nora again.", "Ignore what I said about Nora."])
 def test_everyday_words_for_forgetting(text: str) -> None:
     assert told("I met Nora in Hull.", text).active == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "List the productivity tools I use.",
+        "Compare the two phones I own.",
+        "Liste die Tools auf, die ich benutze.",
+        "Enumera las herramientas que uso.",
+        "Liste les outils que j'utilise.",
+        "Mostre as cidades onde eu morei.",
+        "Перечисли инструменты, которыми я пользуюсь.",
+        "列出我使用的工具。",
+    ],
+)
+def test_request_for_a_list_is_no_memory(asked: str) -> None:
+    assert told(asked).active == []
