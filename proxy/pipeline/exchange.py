@@ -137,7 +137,7 @@ class Exchange:
     @property
     def offset(self) -> int:
         """Place of the request's first message in its conversation."""
-        return self.placed.thread.seq if self.placed.thread else 0
+        return self.placed.thread.seq if self.placed.thread else self.placed.left_out
 
     @property
     def kept(self) -> Sequence[LedgerEntry]:

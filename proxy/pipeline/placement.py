@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import orjson
 
 from proxy.dialects.base import Message
-from proxy.memory.conversations.chain import chain, place, unknown_state
+from proxy.memory.conversations.chain import chain, place, rejoin, rejoined, unknown_state
 from proxy.pipeline.exchange import Exchange
 from proxy.services import Services
 from proxy.store.replies import Thread
@@ -17,6 +17,7 @@ from proxy.store.sessions import ChainRow
 from proxy.types import Scope
 
 _MANY, _TAIL = 512, 384  # links
+_GAPS = 4  # places at which a client has left out messages
 
 
 async def locate(exchange: Exchange, services: Services) -> None:
@@ -24,12 +25,33 @@ async def locate(exchange: Exchange, services: Services) -> None:
     if exchange.continues:
         exchange.placed.thread = await find_thread(exchange, services)
         name_points(exchange)
-    hashes = [point.hash for point in exchange.placed.points if point.links]
-    place_by(exchange, services, await _known(exchange.required_scope, services, hashes))
+    known = await _known(exchange.required_scope, services, _hashes(exchange))
+    for _ in range(0 if exchange.continues else _GAPS):
+        if not await _rejoin(exchange, services, {row.hash for row in known}):
+            break
+        known = await _known(exchange.required_scope, services, _hashes(exchange))
+    place_by(exchange, services, known)
+    hashes = _hashes(exchange)
     if len(hashes) > _MANY:  # what came before a known message is known as well
         last = max((at for at, one in enumerate(hashes) if one in exchange.placed.known), default=-1)
         exchange.placed.known = {*exchange.placed.known, *hashes[: last + 1]}
     exchange.placed.is_located = True
+
+
+def _hashes(exchange: Exchange) -> list[str]:
+    return [point.hash for point in exchange.placed.points if point.links]
+
+
+async def _rejoin(exchange: Exchange, services: Services, known: Collection[str]) -> bool:
+    """Go on in the stored conversation of which the client left messages out; return whether there is one."""
+    points, scope = exchange.placed.points, exchange.required_scope
+    tried = rejoined(points, known)
+    pairs = await services.sessions.pairs(scope, [link.pair for link in tried]) if tried else []
+    if not pairs:
+        return False
+    exchange.placed.points, left_out = rejoin(points, tried, pairs, exchange.named.session_id)
+    exchange.placed.left_out = left_out or exchange.placed.left_out
+    return exchange.placed.points != points
 
 
 async def _known(scope: Scope, services: Services, hashes: Sequence[str]) -> list[ChainRow]:

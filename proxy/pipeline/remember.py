@@ -12,7 +12,7 @@ from typing import Any
 
 from proxy.clock import iso
 from proxy.errors import StoreUnavailable
-from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
+from proxy.memory.conversations.chain import Point, message_id, reply_hash, turn_id
 from proxy.memory.conversations.transcript import MAX_CHARACTERS, without_topics
 from proxy.memory.inject.entries import members
 from proxy.memory.lifecycle.usage import counted
@@ -112,7 +112,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
     learned, offset = turn is not None, exchange.offset
     return Record(
         turn=turn,
-        links=[Link(point.hash, offset + point.index, learned) for point in new_links] if answered else [],
+        links=[_link(point, offset, learned=learned) for point in new_links] if answered else [],
         ledger=entries_of(exchange) if answered else (),
         receipt=receipt,
         session_name=exchange.named.session,
@@ -127,6 +127,10 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         bindings=bindings_of(exchange) if answered else (),
         holder=exchange.identity.holder,
     )
+
+
+def _link(point: Point, offset: int, *, learned: bool) -> Link:
+    return Link(point.hash, offset + point.index, learned, point.stored_pair, point.before, point.rest)
 
 
 def _kept(exchange: Exchange) -> Kept | None:

@@ -115,6 +115,7 @@ class Placed:
         thread: Conversation at the provider that this one continues.
         known: Links of this conversation that were learned from.
         first_new: Index of the first message that is new.
+        left_out: How many earlier messages of the conversation the client did not send again.
         is_located: The store was asked; else it is placed by the request alone.
         ledger: Blocks that earlier requests carried.
         bound: Last thought that is bound to what stood before it.
@@ -128,6 +129,7 @@ class Placed:
     thread: Thread | None = None
     known: Collection[str] = ()
     first_new: int = 0
+    left_out: int = 0
     is_located: bool = False
     ledger: Sequence[LedgerEntry] = ()
     bound: Bound | None = None

@@ -183,6 +183,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE receipts ADD COLUMN holder TEXT",
         "CREATE INDEX receipts_holder ON receipts (holder, created_ms) WHERE holder IS NOT NULL",
     ),
+    (
+        "ALTER TABLE chain ADD COLUMN pair TEXT",
+        "ALTER TABLE chain ADD COLUMN before TEXT",
+        "ALTER TABLE chain ADD COLUMN rest TEXT",
+        "CREATE INDEX chain_pair ON chain (owner, agent, pair) WHERE pair IS NOT NULL",
+    ),
 )
 
 _WORDS = {

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
+from proxy.store.pairs import Pair, find_pairs
 from proxy.store.partitions import listed, owned
 from proxy.store.sql import Database
 from proxy.store.tables import bindings, chain, compactions, ledger, metadata, replies, sessions
@@ -30,11 +31,17 @@ class Link:
         hash: Chain hash of the message and all before it.
         seq: Position in the conversation.
         learned: The message was journalled, to be learned from.
+        pair: Hash of the message and the one before it; "" where there is none.
+        before: Chain hash of that one.
+        rest: Of the chain's state, what follows the hash.
     """
 
     hash: str
     seq: int
     learned: bool
+    pair: str = ""
+    before: str = ""
+    rest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,9 @@ class Sessions:
                 "seq": link.seq,
                 "learned": int(link.learned),
                 "at_ms": now_ms,
+                "pair": link.pair or None,
+                "before": link.before,
+                "rest": link.rest,
             }
             for link in links
         ]
@@ -163,6 +173,10 @@ class Sessions:
 
         found = await self._db.query(select) if wanted else []
         return sorted(found, key=lambda row: (row.seq, row.last_at), reverse=True)
+
+    async def pairs(self, scope: Scope, names: Sequence[str]) -> list[Pair]:
+        """Return what ``find_pairs`` does."""
+        return await self._db.query(lambda connection: find_pairs(connection, scope, names))
 
     async def named(self, scope: Scope, name: str) -> str | None:
         """Return the id of the conversation that the client calls ``name``, the latest if there are several."""
@@ -287,16 +301,12 @@ _NAMED = (
     .order_by(sessions.c.last_ms.desc(), sessions.c.id.desc())
     .limit(1)
 )
-
-
 _IDLE = (
     sa.select(sessions.c.owner, sessions.c.agent, sessions.c.id)
     .where(sessions.c.ended_ms.is_(None), sessions.c.arrived_ms < sa.bindparam("before"))
     .order_by(sessions.c.arrived_ms)
     .limit(sa.bindparam("limit"))
 )
-
-
 _CONTINUED = (chain, ledger, bindings, compactions, replies)
 _UNUSED = (
     sa.select(sessions.c.owner, sessions.c.id)

@@ -33,6 +33,9 @@ chain = sa.Table(
     sa.Column("seq", sa.Integer, nullable=False),
     sa.Column("learned", sa.Integer, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
+    sa.Column("pair", Text),  # hash of this message and the one before it; null: not known
+    sa.Column("before", Text),
+    sa.Column("rest", Text),  # of the chain's state, behind the hash
 )
 ledger = sa.Table(
     "ledger",

@@ -2,19 +2,24 @@
 
 Clients resend the whole history with every request. Each user and tool message is named by a hash over all of them
 up to it; system prompts (front ends put clocks into them) and assistant messages (clients trim and reformat them) do
-not count. An equal prefix gives equal hashes, so a replay is recognised and an edited history is a branch.
+not count. An equal prefix gives equal hashes, so a replay is recognised and an edited history is a branch. Where a
+client leaves out older messages, two in a row of those that it still sends tell where the conversation goes on.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
+from proxy.store.pairs import Pair
 from proxy.store.sessions import ChainRow
 from proxy.types import Scope
 
+_HASH = 40  # hex digits of a state that name a message
+_TRIED = 3
 _AUTHORED = frozenset({"user", "tool", "function"})
 
 
@@ -28,6 +33,9 @@ class Point:
             chain does not go through.
         links: Whether the chain goes through it.
         state: The chain's state there, where it does; what the provider keeps is continued from it.
+        digest: What the message adds to the chain's state.
+        pair: Name of this link and the one before it, whatever came before them; "" for the first.
+        before: Hash of that one.
     """
 
     index: int
@@ -35,6 +43,19 @@ class Point:
     hash: str
     links: bool
     state: str = ""
+    digest: bytes = b""
+    pair: str = ""
+    before: str = ""
+
+    @property
+    def stored_pair(self) -> str:
+        """The pair, where both messages followed each other here."""
+        return self.pair if self.before else ""
+
+    @property
+    def rest(self) -> str:
+        """The state behind the hash."""
+        return self.state[_HASH:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +79,56 @@ def chain(scope: Scope, contents: Iterable[tuple[str, bytes]], *, after: str = "
         contents: Role and canonical content of each message, in order.
         after: State of the chain that these messages continue; "" where they begin one.
     """
-    state = bytes.fromhex(after) if after else hashlib.sha256(f"{scope.user}/{scope.agent}".encode()).digest()
+    owner = hashlib.sha256(f"{scope.user}/{scope.agent}".encode()).digest()
     points = []
-    replies = 0
+    last = b""
     for index, (role, content) in enumerate(contents):
-        if role in _AUTHORED:
-            state = hashlib.sha256(state + role.encode() + b"\0" + hashlib.sha256(content).digest()).digest()
-            replies = 0
-            points.append(Point(index, role, state.hex()[:40], links=True, state=state.hex()))
-        elif role == "assistant":
-            points.append(Point(index, role, reply_hash(state, replies), links=False))
-            replies += 1
-        else:
-            points.append(Point(index, role, "", links=False))
-    return points
+        digest = role.encode() + b"\0" + hashlib.sha256(content).digest() if role in _AUTHORED else b""
+        pair = hashlib.sha256(owner + last + digest).hexdigest()[:_HASH] if last and digest else ""
+        points.append(Point(index, role, "", links=bool(digest), digest=digest, pair=pair))
+        last = digest or last
+    return _named(points, bytes.fromhex(after) if after else owner)
+
+
+def rejoined(points: Sequence[Point], known: Collection[str]) -> Sequence[Point]:
+    """Return the pairs by which a request can be rejoined where its chain leaves what is known.
+
+    Args:
+        points: The request's chain.
+        known: Hashes of stored links.
+    """
+    links = [point for point in points if point.links][:-1]  # the last one is new
+    gap = next((at for at, point in enumerate(links) if point.hash not in known), len(links))
+    return links[gap + 1 : gap + 1 + _TRIED]
+
+
+def rejoin(
+    points: Sequence[Point], tried: Sequence[Point], pairs: Sequence[Pair], named: str
+) -> tuple[list[Point], int]:
+    """Return the chain as it goes on in a stored conversation, and how many messages were left out before it.
+
+    Three messages in a row must have been said there, where the client still sends so many.
+
+    Args:
+        points: The request's chain.
+        tried: Of it, by ``rejoined``.
+        pairs: Stored pairs of these names, the latest first.
+        named: Our id of the conversation that the client named; "" where it named none.
+
+    Returns:
+        The chain as it is, and 0, where no stored conversation fits.
+    """
+    followed = {(pair.session, pair.before, pair.name) for pair in pairs}
+    links = [point for point in points if point.links]
+    for link in tried:
+        at = links.index(link)
+        after = links[at + 1]
+        for pair in sorted(pairs, key=lambda pair: pair.session != named):
+            is_last = after is links[-1]
+            if pair.name == link.pair and (is_last or (pair.session, pair.hash, after.pair) in followed):
+                first, states = links[at - 1].index, {links[at - 1].index: pair.before, link.index: pair.state}
+                return [*points[:first], *_named(points[first:], b"", states)], pair.seq - link.index
+    return list(points), 0
 
 
 def unknown_state(scope: Scope, reply: str) -> str:
@@ -131,6 +188,23 @@ def turn_id(session: str, last_hash: str) -> str:
 def message_id(session: str, point_hash: str) -> str:
     """Name a stored message: 32 hex digits, equal for every replay of it."""
     return hashlib.sha256(f"{session}/{point_hash}/message".encode()).hexdigest()[:32]
+
+
+def _named(points: Sequence[Point], state: bytes, known: Mapping[int, str] = MappingProxyType({})) -> list[Point]:
+    """Return the points with their hashes; ``known`` holds states, or hashes alone, of links by their indexes."""
+    named: list[Point] = []
+    before, replies = "", 0
+    for point in points:
+        if point.links:
+            given = known.get(point.index) or hashlib.sha256(state + point.digest).hexdigest()
+            named.append(replace(point, hash=given[:_HASH], state=given, before=before))
+            state, before, replies = bytes.fromhex(given), given[:_HASH], 0
+        elif point.role == "assistant":
+            named.append(replace(point, hash=reply_hash(state, replies)))
+            replies += 1
+        else:
+            named.append(point)
+    return named
 
 
 def _continued(links: Sequence[Point], by_hash: Mapping[str, ChainRow], now: datetime, fresh: timedelta) -> str:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.conversations.chain import Placement, chain, named_session, place, turn_id, unknown_state
+from proxy.memory.conversations.chain import (
+    Placement,
+    Point,
+    chain,
+    named_session,
+    place,
+    rejoin,
+    rejoined,
+    turn_id,
+    unknown_state,
+)
+from proxy.store.pairs import Pair
 from proxy.store.sessions import ChainRow
 from proxy.types import Scope
 
@@ -139,3 +151,40 @@ def test_a_request_without_user_messages_has_nothing_new() -> None:
     points = chain(ANNA, [("system", b"x")])
     assert place(ANNA, points, [], named="", now=NOW, fresh=HOUR).first_new == 1
     assert turn_id("ses_a", "x") != turn_id("ses_b", "x")
+
+
+def pairs(*texts: str, session: str) -> list[Pair]:
+    points = chain(ANNA, said(*texts))
+    return [Pair(p.pair, p.before, p.hash, p.state, session, p.index) for p in points if p.before]
+
+
+def hashes(points: Sequence[Point]) -> list[str]:
+    return [point.hash for point in points if point.links]
+
+
+def test_rest_of_a_conversation_is_recognised() -> None:
+    whole = hashes(chain(ANNA, said("one", "two", "three", "four", "five")))
+    window = chain(ANNA, said("three", "four", "five"))
+    tried = rejoined(window, ())
+    points, left_out = rejoin(window, tried, pairs("one", "two", "three", "four", session="s"), "")
+    assert hashes(points) == whole[2:]
+    assert left_out == 4
+
+
+def test_left_out_middle_is_recognised() -> None:
+    whole = hashes(chain(ANNA, said("one", "two", "three", "four", "five")))
+    window = chain(ANNA, said("one", "three", "four", "five"))
+    points, _ = rejoin(window, rejoined(window, whole), pairs("one", "two", "three", "four", session="s"), "")
+    assert hashes(points) == [whole[0], *whole[2:]]
+
+
+@pytest.mark.parametrize("texts", [("go on", "go on", "other", "new"), ("three", "new"), ("two", "four", "new")])
+def test_one_pair_of_another_talk_is_no_continuation(texts: tuple[str, ...]) -> None:
+    window = chain(ANNA, said(*texts))
+    stored_pairs = pairs("one", "go on", "go on", "two", "three", "four", session="s")
+    assert rejoin(window, rejoined(window, ()), stored_pairs, "") == (window, 0)
+
+
+def test_nothing_is_tried_where_all_is_known() -> None:
+    whole = chain(ANNA, said("one", "two", "three"))
+    assert not rejoined(whole, hashes(whole)[:-1])
