@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -49,4 +50,7 @@ def mcp(
             told = f"There is no Throughline at {base_url}: {error}. Start it with `throughline serve`."
             return httpx.codes.BAD_GATEWAY, {"error": {"message": told}}
 
-    memory_server(ask, version("throughline")).run("stdio")
+    try:
+        memory_server(ask, version("throughline")).run("stdio")
+    except* BrokenPipeError:
+        os._exit(0)  # the client is gone; closing the interpreter would try to write once more
