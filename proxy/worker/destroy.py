@@ -193,7 +193,9 @@ async def _memory(services: Services, scope: Scope, memory_id: str) -> None:
 
 
 async def _session(services: Services, scope: Scope, session_id: str) -> None:
-    """Destroy a conversation; its row goes last, so that a broken attempt can be repeated from outside."""
+    """Destroy a conversation and what others were told of it; its row goes last, so that an attempt can be repeated."""
+    said = await services.store.episodes(scope, session=session_id)
+    await services.ledger.drop_memories(scope, [row.id for row in said])
     await services.store.remove_episodes(scope, session=session_id)
     await forget_summaries(services, scope, session_id)
     await services.store.purge(scope)

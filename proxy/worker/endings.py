@@ -70,9 +70,10 @@ async def forget_summaries(services: Services, scope: Scope, session: str) -> No
 
 
 async def remove_learned(services: Services, scope: Scope, rows: Sequence[Memory]) -> None:
-    """Remove memories with their history and uses; the rows, by which they are found, go last."""
+    """Remove memories with history, uses and what was told of them; the rows, by which they are found, go last."""
     gone = [row.id for row in rows]
     if gone:
+        await services.ledger.drop_memories(scope, gone)
         await services.history.purge(scope, gone)
         await services.uses.remove(scope, gone)
         await services.store.remove_memories(scope, gone)

@@ -9,6 +9,7 @@ import pytest
 from proxy.errors import StoreUnavailable
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
+from tests.serving import agreeing
 from tests.talking import Speaker, speaking
 
 
@@ -87,6 +88,21 @@ def test_a_destroyed_conversation_leaves_the_disk(tmp_path: Path, provider: Fake
         speaker.tell("The heron wore galoshes yesterday, said Xylophonia", x_memory_session="chat")
         assert speaker.memories(status="all") == []
         assert speaker.http.delete("/sessions/chat").status_code == 200
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"Xylophonia" in path.read_bytes() or b"xylophonia" in path.read_bytes()]
+
+
+def test_destroyed_conversation_leaves_other_conversations(tmp_path: Path, provider: FakeProvider) -> None:
+    """What another conversation was told of it is put back no more, and is off the disk."""
+    said, asked = "The heron wore galoshes yesterday, said Xylophonia", "Who told of the heron and its galoshes?"
+    provider.script(agreeing)
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
+        speaker.tell(said, x_memory_session="chat")
+        speaker.tell(asked, x_memory_session="other")
+        assert "Xylophonia" in str(provider.last.json["messages"])
+        assert speaker.http.delete("/sessions/chat").status_code == 200
+        speaker.tell(asked, "Thank you", x_memory_session="other")
+        assert "Xylophonia" not in str(provider.last.json["messages"])
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not [path for path in files if b"Xylophonia" in path.read_bytes() or b"xylophonia" in path.read_bytes()]
 
