@@ -117,6 +117,7 @@ class Jobs:
             "status": job.status,
             "holder": "" if is_over else holder,
             "until_ms": 0 if is_over else to_ms(now + timedelta(seconds=lease_s)),
+            "attempts": job.attempts,
             "body": _body(job),
         }
         held = (jobs.c.owner == job.scope.user, jobs.c.id == job.id, jobs.c.holder == holder)
@@ -124,9 +125,9 @@ class Jobs:
         return await self._db.submit(lambda connection: connection.execute(update).rowcount) == 1
 
     async def put_off(self, job: Job, holder: str, *, until: datetime) -> None:
-        """Let go of a job that is to be gone on with later."""
+        """Let go of a job that is to be gone on with later; the try does not count."""
         held = (jobs.c.owner == job.scope.user, jobs.c.id == job.id, jobs.c.holder == holder)
-        update = jobs.update().where(*held).values(holder="", until_ms=to_ms(until))
+        update = jobs.update().where(*held).values(holder="", until_ms=to_ms(until), attempts=jobs.c.attempts - 1)
         await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def open_ids(self) -> set[str]:

@@ -41,7 +41,8 @@ LEASE_S = 15.0  # after which another process goes on where a killed one was
 BEAT_S = 4.0
 WAIT_S = 60.0  # for somebody else who writes for the same user
 POLL_S = 2.0
-MAX_ATTEMPTS = 5
+AWAY_S = 10.0  # between two looks at a store that is away
+MAX_ATTEMPTS = 5  # without getting on
 MAX_NOTES = 200  # of single entries that a job tells
 MAX_PENDING = 400  # turns of one user that wait to be indexed before more are journalled
 AT_ONCE = 50  # conversations, or statements, between two notes of how far it is
@@ -110,7 +111,7 @@ class Importer:
             return
         except ProxyError as error:  # a store that is away for a while
             _log.warning("an import waits", error=error.code)
-            await services.jobs.put_off(job, self._holder, until=services.clock.now() + timedelta(seconds=POLL_S))
+            await services.jobs.put_off(job, self._holder, until=services.clock.now() + timedelta(seconds=AWAY_S))
             return
         JOBS.labels("import", job.status).inc()
         _log.info("import ended", status=job.status, format=job.format, entries=job.done, tenant=job.scope.tenant[:8])
@@ -148,7 +149,8 @@ class _Import:
         """
         job = self._job
         path = self._services.spool.path(job.scope, job.id)
-        if job.attempts > MAX_ATTEMPTS:
+        is_read = 0 < job.total <= job.done  # what is still learned is tried turn by turn
+        if job.attempts > MAX_ATTEMPTS and not is_read:
             raise InvalidRequest("It could not be read to its end, after several tries.")
         if not job.format:
             await self._note(replace(job, format=await in_thread("load", format_of, path)))
@@ -269,7 +271,7 @@ class _Import:
         told = (*job.notes, *notes)
         if len(told) > MAX_NOTES:
             told = (*told[:MAX_NOTES], _MORE_NOTES)
-        await self._note(replace(job, done=job.done + entries, counts=counts, notes=told))
+        await self._note(replace(job, done=job.done + entries, counts=counts, notes=told, attempts=1))
 
     async def _note(self, job: Job) -> None:
         self._job = job
