@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
+from proxy.cli.preflight import require_space
 from proxy.clock import Clock, iso
 from proxy.errors import ConfigError, ProxyError
 from proxy.memory.model.access import judge_access
@@ -94,6 +95,7 @@ async def _looked_over(settings: Settings, *, repairs: bool) -> list[Finding]:
 def _data_dir(settings: Settings) -> Finding:
     try:
         make_data_dir(settings)
+        require_space(settings)
     except ConfigError as error:
         return _fault("data", str(error))
     folder = settings.server.data_dir.resolve()

@@ -219,6 +219,9 @@ def test_a_full_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(preflight, "MIN_FREE_BYTES", 2**62)
     with pytest.raises(ConfigError, match=r"full.*--data-dir"):
         require_space(settings)
+    (found,) = asyncio.run(diagnose(settings))
+    assert (found.name, found.is_fine) == ("data", False)
+    assert "full" in found.text
 
 
 def test_the_version_is_shown() -> None:
