@@ -23,6 +23,7 @@ _READ = 200  # characters that tell a sentence's language
 _END = re.compile(rf"[.!?…]{{1,8}}+[\"'»”)\]]{{0,3}}(?=\s|$|[{CJK}])" r"|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
+COMMA = re.compile(r"[,;:，；：。]")
 _COMMA = re.compile(r"(?:(?<!\s)\s++)?[,，、]\s*(?!\d)")
 _STRONG = re.compile(r"\s*[;；：]\s*|:\s+|\s+[-–—]{1,2}\s+|——|，|,\s+|\s*[()（）]\s*|\s+")
 
@@ -112,6 +113,29 @@ def phrases(sentence: str) -> tuple[Span, ...]:
             at = match.end()
         spans.append((at, end))
     return tuple((a, b) for a, b in spans if any(char.isalnum() for char in sentence[a:b]))
+
+
+def sides(text: str) -> list[str]:
+    """Return the parts of a sentence between commas and "and"."""
+    cuts = [word for word in words(text) if word.text in listed("and")]
+    ends = [0, *(place for word in cuts for place in (word.start, word.end)), len(text)]
+    return [part for start, end in zip(ends[::2], ends[1::2], strict=True) for part in COMMA.split(text[start:end])]
+
+
+def blanked(text: str, spans: Sequence[Span]) -> str:
+    """Return ``text`` with spans replaced by blanks of the same length."""
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def things(part: str, start: int, end: int) -> list[Span]:
+    """Return the parts of a list of the user's things: "my landline and my address"."""
+    found = [word for word in words(part) if start <= word.start and word.end <= end]
+    cuts = [at for at, word in enumerate(found) if word.text in listed("and")]
+    spans = [(a, b) for a, b in zip([0, *(at + 1 for at in cuts)], [*cuts, len(found)], strict=True) if a < b]
+    is_each = all(found[a].text in listed("mine") or HAS_CJK.match(found[a].text) for a, _ in spans)
+    return [(found[a].start, found[b - 1].end) for a, b in spans] if is_each else []
 
 
 def _is_clause(text: str) -> bool:

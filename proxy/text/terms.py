@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from proxy.text.languages import words as listed
@@ -13,6 +14,7 @@ from proxy.text.segment import clauses
 from proxy.text.words import HAS_CJK, fold, stems, unaccented, words
 
 MIN_LETTERS = 2  # of a telling word that is no name
+MAX_NAME_WORDS = 3
 MAX_NAME_CJK = 4  # characters
 SUBJECT_WORDS = 4  # of a clause, within which its subject stands
 MIN_CJK_SHARE = 0.6  # of a run's character pairs; a verb or measure word may stand between them
@@ -116,6 +118,31 @@ def _with_name(clause: str, end: int) -> str:
         else:
             is_called = word.text in listed("called") and word.text not in listed("copula")
     return clause[:end]
+
+
+def people_in(part: str, end: int) -> list[Term]:
+    """Return the nouns for people before ``end``."""
+    nouns = [word.text for word in words(part) if word.end <= end and word.text in listed("people")]
+    nouns += [noun for noun in listed("people") if HAS_CJK.match(noun) and noun in part[:end]]
+    return [Term(noun, forms_of(noun), is_name=False) for noun in nouns]
+
+
+def is_named(item: str) -> bool:
+    """Return whether an item is a proper name, an article aside."""
+    found = [word for word in words(item) if word.text not in listed("article")]
+    is_latin = any(not item[word.start].isascii() for word in found)
+    return 0 < len(found) <= MAX_NAME_WORDS and all(
+        (item[word.start].isupper() or (is_latin and word.text.isascii() and word.text.isalpha()))
+        and word.text not in listed("time")
+        for word in found
+    )
+
+
+def generic_in(part: str, start: int, end: int) -> list[Term]:
+    """Return a word that tells something only as the user's: "my name", "my address"."""
+    found = [word for word in words(part) if start <= word.start and word.end <= end]
+    own = [right for left, right in pairwise(found) if left.text in listed("mine") and right.text in listed("generic")]
+    return [Term(word.text, forms_of(word.text), is_name=False) for word in own]
 
 
 def says_nothing(text: str) -> bool:

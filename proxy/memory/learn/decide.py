@@ -15,7 +15,7 @@ from proxy.memory.learn.records import ending_row, linked_row, remaining_row, st
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import marked
 from proxy.memory.learn.statements import Statement
-from proxy.memory.learn.targets import Hit, Older, asked, ended, in_slot, older_sentences
+from proxy.memory.learn.targets import Hit, Older, asked, ended, in_slot, likely, older_sentences
 from proxy.memory.plan.changes import APART, FORGOTTEN, HIDES, PROPOSES, Action, Change, is_ending, undo_changes
 from proxy.text.segment import sentences
 from proxy.text.terms import Term, holds, holds_all, names_beside, plain, terms_in, with_alike
@@ -81,7 +81,8 @@ class Planner:
         if ending.kind == "forget":
             self._forget(ending, said, older, stated)
             return []
-        named = in_slot(ending, older) if ending.kind == "slot" else ended(ending, older)
+        reach = {"slot": in_slot, "likely": likely}.get(ending.kind, ended)
+        named = reach(ending, older)
         light = [(one.older, one.terms) for one in named if not one.is_heavy]
         is_allowed = self._closed + len(light) <= self._max_closed and (said.live or ending.kind != "slot")
         if light and is_allowed:

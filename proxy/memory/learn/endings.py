@@ -5,29 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 from proxy.memory.learn.remains import MIN_WORDS, rest_of
-from proxy.memory.learn.slots import COMMA, slot_of
-from proxy.memory.learn.statements import Sentence, holds_word, is_hypothesis, names_author, opens_with, speaks_of_self
+from proxy.memory.learn.slots import slot_of
+from proxy.memory.learn.statements import Sentence
 from proxy.text.languages import Language, has_cue, languages_in
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses, is_question
-from proxy.text.terms import Term, forms_of, holds, terms_in, with_alike
+from proxy.text.segment import COMMA, blanked, clauses, is_question, things
+from proxy.text.speakers import holds_word, is_hypothesis, lasts, names_author, opens_with, speaks_of_self
+from proxy.text.terms import Term, generic_in, holds, people_in, terms_in, with_alike
 from proxy.text.words import HAS_CJK, Span, flat, words
 
-EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
+EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget", "lifted", "halted", "likely"]
 
 MAX_ENDINGS = 8  # of one message
 MAX_TERMS = 6
 MAX_CUE_WORDS = 3
 _SLACK = 2  # characters, a comma and a blank, between polite words and what follows
-_NAMING: tuple[EndingKind, ...] = ("switch", "correct")
+_NAMING: tuple[EndingKind, ...] = ("switch", "correct", "lifted", "halted")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
 
-_UNNAMED = Term("", frozenset(("\0",)), is_name=False)  # that no text holds: "he stopped"
+UNNAMED = Term("", frozenset(("\0",)), is_name=False)  # that no text holds: "he stopped"
 _LASTING = re.compile(rf"\d|{HAS_CJK.pattern}")  # Chinese writes no capitals
 
 
@@ -95,7 +95,8 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
             part = one.text[start:end]
             low = flat(part)
             asked = _requests(one, part, low) or _goes_on(one, part, low, made)
-            ending = None if asked or is_void(one, part, low) else _stated(one, part, low)
+            is_undone = has_cue("undone_end", one.low)  # "but came back"
+            ending = None if asked or is_undone or is_void(one, part, low) else _stated(one, part, low)
             made += [ending] if ending is not None else asked
     return made[:MAX_ENDINGS]
 
@@ -116,6 +117,8 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
 def _taken_back(one: Sentence) -> Ending | None:
     """Return a request to forget what was just said, "Forget that.", or what follows it: "Don't remember this: …"."""
     for tongue in languages_in(one.low):
+        if any(_is_polite(one.low[match.end() :]) for match in tongue.find("take_back", one.low)):
+            return Ending("forget", one, one.text, is_last=True)
         for match in tongue.find("forget", one.low):
             start = match.start("old")
             end = max((start + what.end() for what in tongue.find("just_said", one.low[start:])), default=0)
@@ -123,9 +126,13 @@ def _taken_back(one: Sentence) -> Ending | None:
                 continue
             if one.low[end:].lstrip().startswith((":", "：")):
                 return Ending("forget", one, one.text, tuple(_cut(terms_in(one.text, end))))
-            if all(word.text in listed("polite") | listed("thanks") for word in words(one.low[end:])):
+            if _is_polite(one.low[end:]):
                 return Ending("forget", one, one.text, is_last=True)
     return None
+
+
+def _is_polite(low: str) -> bool:
+    return all(word.text in listed("polite") | listed("thanks") for word in words(low))
 
 
 def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
@@ -144,10 +151,10 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
             mine = [word.start for word in words(low) if word.end == start - 1 and word.text in listed("mine")]
             start = mine[0] if mine else start
             first = next((found.start() for found in COMMA.finditer(low, start)), end)
-            if len(spans := _things(part, start, end)) < 2:
+            if len(spans := things(part, start, end)) < 2:
                 is_list = any(word.text in listed("and") for word in words(low[start:]))
                 spans = [(start, end if is_list or not terms_in(part, start, first) else first)]
-            named = [_cut(terms_in(part, *span) or _generic(part, *span)) for span in spans]
+            named = [_cut(terms_in(part, *span) or generic_in(part, *span)) for span in spans]
             everything = tongue.has("everything", low[match.start() : match.start("old")])
             found = [_asking(one, part, terms, everything=everything) for terms in named if terms]
             slots = _slots_named(tongue, low[match.start() :])
@@ -162,24 +169,8 @@ def _goes_on(one: Sentence, part: str, low: str, made: Sequence[Ending]) -> list
     is_thing = opens_with(low, "mine") and len(words(low)) <= MAX_CUE_WORDS
     if not (is_thing and made and made[-1].kind == "forget" and made[-1].sentence == one):
         return []
-    terms = terms_in(part) or _generic(part, 0, len(part))
+    terms = terms_in(part) or generic_in(part, 0, len(part))
     return [Ending("forget", one, part, tuple(terms))] if terms else []
-
-
-def _things(part: str, start: int, end: int) -> list[Span]:
-    """Return the parts of a list of the user's things: "my landline and my address"."""
-    found = [word for word in words(part) if start <= word.start and word.end <= end]
-    cuts = [at for at, word in enumerate(found) if word.text in listed("and")]
-    spans = [(a, b) for a, b in zip([0, *(at + 1 for at in cuts)], [*cuts, len(found)], strict=True) if a < b]
-    is_each = all(found[a].text in listed("mine") or HAS_CJK.match(found[a].text) for a, _ in spans)
-    return [(found[a].start, found[b - 1].end) for a, b in spans] if is_each else []
-
-
-def _generic(part: str, start: int, end: int) -> list[Term]:
-    """Return a word that tells something only as the user's: "my name", "my address"."""
-    found = [word for word in words(part) if start <= word.start and word.end <= end]
-    own = [right for left, right in pairwise(found) if left.text in listed("mine") and right.text in listed("generic")]
-    return [Term(word.text, forms_of(word.text), is_name=False) for word in own]
 
 
 def _slots_named(tongue: Language, low: str) -> list[str]:
@@ -197,7 +188,7 @@ def _addressed_request(one: Sentence, part: str, low: str) -> list[Ending]:
             continue
         if holds_word(low[: found[0].start()], "third"):
             continue
-        blank = _blanked(part, [match.span() for match in (*found, *tongue.find("remembered", low))])
+        blank = blanked(part, [match.span() for match in (*found, *tongue.find("remembered", low))])
         whole = terms_in(_blanked_sentence(tongue, one))
         names = [term for term in whole if term.is_name]
         terms = _cut([*names, *(term for term in terms_in(blank) if not term.is_name)] or whole)
@@ -212,18 +203,11 @@ def _asking(one: Sentence, part: str, terms: Sequence[Term], *, everything: bool
     return Ending("forget", one, part, tuple(map(with_alike, terms)), everything=everything or is_person)
 
 
-def _blanked(text: str, spans: Sequence[Span]) -> str:
-    """Return ``text`` with spans replaced by blanks of the same length."""
-    for start, end in spans:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
-
-
 def _blanked_sentence(tongue: Language, one: Sentence) -> str:
     cues = (*tongue.find("erase", one.low), *tongue.find("remembered", one.low))
     few = [match for match in cues if len(words(match[0])) <= MAX_CUE_WORDS]  # others hold words that may be named
     spans = [match.span() for match in few if "\n" not in match[0]]
-    return _blanked(one.text, [(0, _polite_end(tongue, one.low) - _SLACK), *spans])
+    return blanked(one.text, [(0, _polite_end(tongue, one.low) - _SLACK), *spans])
 
 
 def _polite_end(tongue: Language, low: str) -> int:
@@ -247,7 +231,8 @@ def _stated(one: Sentence, part: str, low: str) -> Ending | None:
         if (found := _naming(tongue, one, part, low) or _plain(tongue, one, part, low)) is not None:
             return found
     is_own = speaks_of_self(low) or any(tongue.has("elided", low) for tongue in languages_in(low))
-    if (slots := slot_of(part)) and (is_own or ":" in slots[0][0]):
+    is_once = has_cue("instruct", low) and not lasts(low, "instruct")  # "Answer in English this time"
+    if (slots := slot_of(part)) and not is_once and (is_own or ":" in slots[0][0]):
         return Ending("slot", one, part, slot=slots[0], rest=part)
     if has_cue("meant", low):
         return Ending("meant", one, part, rest=part)
@@ -285,7 +270,7 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
         for match in tongue.find(kind, low):
             if kind == "turned" and tongue.has("formerly", low):
                 continue
-            spans = _regions(low, match)
+            spans = regions(low, match)
             terms, subject = _named(tongue, part, low, match, spans)
             if terms:
                 beside = tuple(term for span in spans for term in terms_in(part, *span))
@@ -294,7 +279,7 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
     return None
 
 
-def _regions(low: str, match: re.Match[str]) -> list[Span]:
+def regions(low: str, match: re.Match[str]) -> list[Span]:
     """Return the parts of a phrase around a plain cue: what stands inside it, behind it and before it."""
     left = max((found.end() for found in COMMA.finditer(low, 0, match.start())), default=0)
     right = next((found.start() for found in COMMA.finditer(low, match.end())), len(low))
@@ -332,14 +317,7 @@ def subject_of(tongue: Language, part: str, low: str, end: int) -> tuple[Term, .
     names = [term for term in terms_in(part, 0, end) if term.is_name]
     if not names:  # "Inga stopped …"
         names = terms_in(part, 0, end)[-1:]
-    return (*_people(part, end), *names) or ((_UNNAMED,) if holds_word(before, "third") else ())
-
-
-def _people(part: str, end: int) -> list[Term]:
-    """Return the nouns for people before ``end``."""
-    nouns = [word.text for word in words(part) if word.end <= end and word.text in listed("people")]
-    nouns += [noun for noun in listed("people") if HAS_CJK.match(noun) and noun in part[:end]]
-    return [Term(noun, forms_of(noun), is_name=False) for noun in nouns]
+    return (*people_in(part, end), *names) or ((UNNAMED,) if holds_word(before, "third") else ())
 
 
 def _nearest(terms: Sequence[Term]) -> list[Term]:

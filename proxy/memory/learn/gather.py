@@ -13,6 +13,7 @@ from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.plan.changes import SLOT, is_ending
 from proxy.process.threads import in_thread
+from proxy.text.slips import is_slip
 from proxy.text.terms import Term, names_beside
 from proxy.text.user_spans import role_in
 from proxy.types import Episode, Memory, Scope, Turn
@@ -34,6 +35,7 @@ async def gather(
     named += [ending.sentence.text for one in readings for ending in one.endings if ending.kind == "forget"]
     named += [_forms(terms) for one in readings for terms in one.resumed]
     is_corrected = any(ending.kind == "meant" or ending.is_last for one in readings for ending in one.endings)
+    is_corrected = is_corrected or any(is_slip(own.text) for one in readings for own in one.found[:1])
     said = await index.said(scope, scope.session) if is_corrected else []
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
     memories = await _memories(index, scope, readings, named, before)

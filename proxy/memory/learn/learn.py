@@ -8,24 +8,24 @@ from datetime import datetime
 from itertools import product
 
 from proxy.memory.learn.decide import Planner
+from proxy.memory.learn.doubts import doubts
 from proxy.memory.learn.endings import Ending, endings, resumed
 from proxy.memory.learn.past import Past
 from proxy.memory.learn.statements import (
     MAX_CHARACTERS,
+    MAX_CONTEXT,
     Sentence,
     Statement,
-    denies,
-    opens_with,
     own_sentences,
-    speaks_of_self,
     statements,
     tells,
 )
 from proxy.memory.plan.changes import Change
 from proxy.process.threads import Patience
 from proxy.text.languages import has_cue
-from proxy.text.languages import words as listed
-from proxy.text.segment import clauses
+from proxy.text.segment import clauses, is_question, sentences
+from proxy.text.slips import corrects
+from proxy.text.speakers import denies, opens_with, speaks_of_self, things_of_author
 from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
 from proxy.text.user_spans import role_in
 from proxy.text.words import flat, words
@@ -67,7 +67,7 @@ def read(turn: Turn) -> list[Read]:
     for said in Patience().each(_worth_reading(turn)):
         found = tuple(own_sentences(said.text))
         stated = tuple(statement.text for statement in statements(found))
-        made.append(Read(said, found, tuple(endings(found)), tuple(resumed(found)), stated))
+        made.append(Read(said, found, (*endings(found), *doubts(found)), tuple(resumed(found)), stated))
     return made
 
 
@@ -116,21 +116,38 @@ def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) 
     found = [sentence for sentence in one.found if not any(_is_taken_back(sentence, ending) for ending in gone)]
     told = [statement for statement in statements(found, reply=reply) if statement.sentence.start not in hiding]
     starts = {statement.sentence.start for statement in told}
-    corrected = [ending.sentence for ending, older in linked if older and ending.kind == "correct"]
+    named = [ending.sentence for ending, older in linked if older]
     for sentence in found:
         if sentence.start in hiding:
             told += _remaining(planner, one, sentence)
-        elif sentence.start not in starts and (sentence in corrected or _changes(planner, one, sentence)):
+        elif sentence.start not in starts and (sentence in named or _changes(planner, one, sentence)):
             told.append(Statement(sentence.text, sentence))
         elif sentence.start not in starts and (danger := _danger(planner, sentence)):
             told.append(Statement(danger, sentence, is_profile=True))
     kept = [added for statement in patience.each(told) if (added := planner.state(statement, one.said)) is not None]
     for memory in patience.each(kept):
         _link(planner, memory, one)
+    _correct(planner, one, kept, reply)
     for ending, older in linked:
         fresh = [memory for memory in kept if plain(memory.quote) == plain(ending.sentence.text)][:1]
         for new, old in product(fresh, older):
             planner.link(new, old)
+
+
+def _correct(planner: Planner, one: Read, kept: Sequence[Memory], reply: str) -> None:
+    """Show a correction that is only a value with the statement right before it, in its message or the one before."""
+    here = planner.turn.scope.session
+    said = next((row.text for row in reversed(planner.past.rows) if (row.by, row.session) == ("user", here)), "")
+    before = next((said[start:end] for start, end in sentences(said)[-1:]), "")
+    is_asked = any(is_question(reply[a:b], flat(reply[a:b])) for a, b in sentences(reply))
+    rows = [row for row in planner.active if row.session == here]
+    for sentence in one.found:
+        older = next((row for row in reversed(rows) if plain(row.quote) == plain(before)), None)
+        if older is not None and corrects(sentence.text, before, is_asked=is_asked):
+            told = Statement(sentence.text, sentence, context=before[:MAX_CONTEXT], by="user")
+            if (fresh := planner.state(told, one.said)) is not None:
+                planner.link(fresh, older)
+        before, is_asked, rows = sentence.text, False, list(kept)
 
 
 def _is_taken_back(sentence: Sentence, request: Ending) -> bool:
@@ -197,15 +214,10 @@ def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
         said, least = terms_in(text, *clauses(text)[0]), 1  # "I don't have a dog" after "I have a dog"
         older = [row for row in older if said and holds_all(row.text, said) and denies(low) != denies(flat(row.text))]
     best = max(((shared(text, row.text), row.valid_from, row.id, row) for row in older), default=None)
-    is_enough = best is not None and (best[0] >= least or not _mine(low).isdisjoint(_mine(flat(best[3].text))))
+    is_enough = best is not None and (
+        best[0] >= least or not things_of_author(low).isdisjoint(things_of_author(flat(best[3].text)))
+    )
     return best[3] if best is not None and is_enough else None
-
-
-def _mine(low: str) -> set[str]:
-    """Return the telling words behind "my": "rent" of "My rent is 950 now"."""
-    found = words(low)
-    behind = [word for at, word in enumerate(found) if at and found[at - 1].text in listed("mine")]
-    return {term.text for word in behind for term in terms_in(low, word.start, word.end)}
 
 
 def _edited(planner: Planner, said: Said, past: Past) -> None:

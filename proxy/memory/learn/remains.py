@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from proxy.memory.learn.statements import speaks_of_self
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, items, phrases
+from proxy.text.speakers import speaks_of_self
 from proxy.text.terms import Term, holds
 from proxy.text.words import HAS_CJK, flat, words
 

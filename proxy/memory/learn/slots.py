@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from proxy.memory.learn.statements import MAX_SENTENCE, names_author
+from proxy.memory.learn.statements import MAX_SENTENCE
 from proxy.memory.plan.changes import SLOT
 from proxy.text.languages import languages_in, matches
 from proxy.text.languages import words as listed
+from proxy.text.segment import COMMA
+from proxy.text.speakers import names_author
 from proxy.text.terms import forms_of, plain, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory
 
 MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
-COMMA = re.compile(r"[,;:，；：。]")
 
 
 def slot_of(text: str) -> list[tuple[str, str]]:
@@ -39,6 +40,8 @@ def slot_of(text: str) -> list[tuple[str, str]]:
 def _fits(slot: str, text: str, start: int, end: int) -> bool:
     """Return whether what stands at the place of a value may be one: a trade, or a name: "Leeds", not "a flat", "fear"."""
     first = next((word for word in words(text) if word.end > start), None)
+    if first is not None and ":" in slot:  # one of few, as a language to answer in
+        return not listed(slot.partition(":")[2]).isdisjoint((first.text, text[start:end].strip()))
     if first is None or first.text in listed("article") or first.text in listed("time"):
         return False
     if HAS_CJK.match(first.text):

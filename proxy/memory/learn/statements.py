@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from proxy.text.languages import has_cue, languages_in, words_for
+from proxy.text.languages import has_cue, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import Items, clauses, is_question, items, sentences
-from proxy.text.terms import plain, shared, terms_in
+from proxy.text.speakers import (
+    is_hypothesis,
+    is_request,
+    lasts,
+    leaves_self_out,
+    opens_with,
+    speaks_of_self,
+)
+from proxy.text.terms import is_named, plain, shared, terms_in
 from proxy.text.user_spans import own_end, user_spans
 from proxy.text.words import HAS_CJK, Span, flat, words
 from proxy.types import Kind
@@ -21,7 +27,6 @@ MAX_STATEMENTS = 24  # of one message
 MAX_CONTEXT = 240  # characters
 MAX_SPLIT = 4  # items of a list that become statements of their own; a longer list stays whole
 MAX_ANSWER_WORDS = 12
-MAX_NAME_WORDS = 3
 _BULLETS = "-*•·– \t"
 _OPENING = 400  # characters within which a story or a role is opened
 _OPENING_WORDS = 4  # within which a pronoun or a question word opens a sentence
@@ -77,11 +82,6 @@ def own_sentences(text: str) -> list[Sentence]:
     return found
 
 
-def is_request(low: str) -> bool:
-    """Return whether a clause asks for something to be done or made now: "I need a regex"."""
-    return has_cue("ask_more", low) or (has_cue("wanted", low) and holds_word(low, "made"))
-
-
 def is_passing(text: str, low: str) -> bool:
     """Return whether a sentence is about the talk or the moment: what the assistant said, a mood, a thing that fails."""
     if has_cue("profile", low) or (has_cue("meant", low) and any(term.is_name for term in terms_in(text))):
@@ -114,7 +114,7 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
                 told = one
             continue
         context, by = _context(one, before, reply if at == 0 else "")
-        is_profile = has_cue("profile", one.low) and _lasts(one.low, "profile")
+        is_profile = has_cue("profile", one.low) and lasts(one.low, "profile")
         made += [Statement(text, one, kind_of(one.low), context, by, is_profile) for text in split_lists(one)]
         told = one
     return made[:MAX_STATEMENTS]
@@ -149,7 +149,7 @@ def _tells(part: str) -> bool:
     """Return whether a clause of a question is a statement by itself."""
     low = flat(part)
     is_apart = len(words(low)) > 1 and not opens_with(low, "but") and tells(part, low)
-    return is_apart and (speaks_of_self(low) or _leaves_self_out(low))
+    return is_apart and (speaks_of_self(low) or leaves_self_out(low))
 
 
 def tells(text: str, low: str) -> bool:
@@ -161,63 +161,7 @@ def _is_split(part: str, found: Items | None) -> bool:
     """Return whether a list is of few names and the user's, so that each item makes a statement."""
     if found is None or len(found.spans) > MAX_SPLIT or not speaks_of_self(flat(part[: found.spans[0][0]])):
         return False
-    return all(_is_named(part[a:b]) for a, b in found.spans)
-
-
-def _is_named(item: str) -> bool:
-    """Return whether an item is a proper name, an article aside."""
-    found = [word for word in words(item) if word.text not in listed("article")]
-    is_latin = any(not item[word.start].isascii() for word in found)
-    return 0 < len(found) <= MAX_NAME_WORDS and all(
-        (item[word.start].isupper() or (is_latin and word.text.isascii() and word.text.isalpha()))
-        and word.text not in listed("time")
-        for word in found
-    )
-
-
-def speaks_of_self(low: str) -> bool:
-    """Return whether a sentence speaks of its author or of what is theirs."""
-    return holds_word(low, "first") or holds_word(low, "mine") or names_author(low)
-
-
-def _leaves_self_out(low: str) -> bool:
-    """Return whether a sentence is about its author, who is not named: "Allergic to nuts", "Wife's birthday is 4 May"."""
-    low = _after_aside(low)
-    if has_cue("elided", low):
-        return True
-    kin, found = words_for("own_kin", low), [word.text for word in words(low)[:2]]
-    is_kin = not kin.isdisjoint(found[:1]) or any(
-        low.startswith(word) for word in kin if HAS_CJK.match(word) and f"{word}们" not in low
-    )
-    return is_kin and not any(found[-1] in listed(name) for name in ("and", "preposition"))  # "Wife of Bath"
-
-
-def _after_aside(low: str) -> str:
-    """Return a sentence without what leads up to it: "By the way, "."""
-    ends = [match.end() for one in languages_in(low) for match in one.find("aside", low)]
-    return low[max(ends, default=0) :].lstrip(" ,:-")
-
-
-def holds_word(low: str, name: str) -> bool:
-    """Return whether a word of a list stands in a text."""
-    found = listed(name)
-    return any(word.text in found for word in words(low)) or any(one in low for one in found if HAS_CJK.match(one))
-
-
-def names_author(low: str) -> bool:
-    """Return whether a clause has its author among its persons: "I" or "我", not "my brother" or "我弟弟"."""
-    if HAS_CJK.search(low):
-        return _author().search(low) is not None
-    found = [word.text for word in words(low)]
-    is_verb = not listed("verbs").isdisjoint(found[:_OPENING_WORDS])
-    return is_verb or not listed("first").isdisjoint((*low.replace("'", " ").split(), *found))
-
-
-@cache
-def _author() -> re.Pattern[str]:
-    people = "|".join(sorted(word for word in listed("people") if HAS_CJK.match(word)))
-    first = "".join(word for word in listed("first") if HAS_CJK.match(word))
-    return re.compile(f"[{first}](?!们?的?(?:{people}))")
+    return all(is_named(part[a:b]) for a, b in found.spans)
 
 
 def kind_of(low: str) -> Kind:
@@ -235,40 +179,19 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
     if not opening or is_hypothesis(one.low):
         return False
     if has_cue("instruct", one.low):
-        return _lasts(one.low, "instruct")
+        return lasts(one.low, "instruct")
     if is_request(one.low) and not _names_self(one.low):
         return False
     if _is_all_passing(one) or has_cue("laugh", one.low):  # may be a joke
         return False
-    if speaks_of_self(one.low) or _leaves_self_out(one.low):
+    if speaks_of_self(one.low) or leaves_self_out(one.low):
         return len(opening) > 1 or HAS_CJK.search(one.text) is not None
     return told is not None and opens_with(one.low, "third")
-
-
-def _lasts(low: str, name: str) -> bool:
-    """Return whether what has a cue holds for more than once: "Never use mailx, I have msmtp here", not "here"."""
-    ends = [end for _, end in clauses(low)]
-    cued, once = (
-        {sum(end <= match.start() for end in ends) for one in languages_in(low) for match in one.find(cue, low)}
-        for cue in (name, "once")
-    )
-    return not cued <= once
 
 
 def _names_self(low: str) -> bool:
     """Return whether a request also tells something: a clause of it speaks of its author without asking."""
     return any(speaks_of_self(low[a:b]) and not is_request(low[a:b]) for a, b in clauses(low))
-
-
-def denies(low: str) -> bool:
-    """Return whether a clause says that something is not so."""
-    return holds_word(low.replace("不过", ""), "deny") or "n't" in low
-
-
-def is_hypothesis(low: str) -> bool:
-    """Return whether a sentence opens with a wish or a case that is only assumed."""
-    opening = [word.text for word in words(low)[:2]]  # in any language: a short sentence is easily taken for another's
-    return opens_with(low, "wish") or not listed("wish").isdisjoint(opening) or has_cue("suppose", low)
 
 
 def _answer(one: Sentence, reply: str) -> Statement | None:
@@ -289,12 +212,6 @@ def _context(one: Sentence, before: Sentence | None, reply: str) -> tuple[str, s
     is_short = len(words(one.text)) <= MAX_ANSWER_WORDS
     asked = (_taken_up(one, reply) or _last_question(reply) or _proposed(one, reply)) if is_short else ""
     return asked, "assistant" if asked else ""
-
-
-def opens_with(low: str, name: str) -> bool:
-    """Return whether a text opens with a word of a list."""
-    first = next((word.text for word in words(low)), "")
-    return first in listed(name) or any(low.startswith(word) for word in listed(name) if HAS_CJK.match(word))
 
 
 def _last_question(reply: str) -> str:

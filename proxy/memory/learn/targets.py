@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from proxy.memory.learn.endings import Ending
+from proxy.memory.learn.endings import UNNAMED, Ending
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.slots import COMMA, is_other, same_slot, slot_of
-from proxy.memory.learn.statements import denies, holds_word, names_author, speaks_of_self
+from proxy.memory.learn.slots import is_other, same_slot, slot_of
 from proxy.text.languages import has_cue, languages_in
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses, is_question, sentences
+from proxy.text.segment import COMMA, clauses, is_question, sentences, sides
+from proxy.text.speakers import denies, holds_word, names_author, points_at_one, speaks_of_self
 from proxy.text.terms import Term, holds, holds_all, person_in, plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory, Said, Turn
@@ -95,14 +95,39 @@ def ended(ending: Ending, older: Sequence[Older]) -> list[Named]:
     to forget are ended only by what names exactly that.
     """
     known = _known(ending.terms, older)
-    first = next((term for term in ending.terms if term.is_name), next(iter(ending.terms), None))
+    names = [term for term in ending.terms if term.is_name and not term.text.isdigit()]  # no "3" of "3 weeks ago"
+    first = next(iter((*names, *ending.terms)), None)
+    if ending.kind in ("lifted", "halted"):
+        found = [one for one in older if _is_instruction(one, ending) and any(holds(one.text, term) for term in known)]
+        return [Named(one, ending.terms, is_linked(one, ending)) for one in found]
     if first is None or first not in known:
         return []
-    found = [one for one in older if _is_named(one.text, first, known) and is_open_to(one.text, ending)]
-    found = _nearest(found, ending)
+    is_theirs = ending.kind == "correct" and ending.subject == (UNNAMED,)  # "Her name is Mochi, not Miso"
+    open_to = replace(ending, subject=()) if is_theirs else ending
+    found = [one for one in older if _is_named(one.text, first, known) and is_open_to(one.text, open_to)]
+    found = _nearest([one for one in found if not (is_theirs and slot_of(one.text))], ending)
     if len({plain(one.sentence) for one in found}) > (MAX_NAMED if first.is_name else MAX_UNNAMED):
         return []
-    return [Named(one, ending.terms, is_linked(one, ending)) for one in found]
+    return [Named(one, ending.terms, is_theirs or is_linked(one, ending)) for one in found]
+
+
+def _is_instruction(one: Older, ending: Ending) -> bool:
+    """Return whether a statement is a standing instruction that an ending may lift, or bid to stop."""
+    is_no = denies(flat(one.text))
+    return one.memory is not None and one.memory.kind == "instruction" and not (is_no and ending.kind == "halted")
+
+
+def likely(ending: Ending, older: Sequence[Older]) -> list[Named]:
+    """Return the statements that a likely end may be about: those that hold all it names, or that fill its slot."""
+    name, _ = ending.slot
+    if name:
+        found = [one for one in older if any(known == name for known, _ in slot_of(one.text))]
+        found = [one for one in found if speaks_of_self(flat(one.text))]
+    else:
+        named = [one for one in older if holds_all(one.text, ending.terms) and is_open_to(one.text, ending)]
+        found = [one for one in named if not _is_apart(one.text, ending)]
+    found = [one for one in found if one.memory is not None]
+    return [Named(one, (), is_heavy=True) for one in found] if len(found) <= MAX_UNNAMED else []
 
 
 def _known(terms: Sequence[Term], older: Sequence[Older]) -> list[Term]:
@@ -121,8 +146,8 @@ def _nearest(found: Sequence[Older], ending: Ending) -> list[Older]:
 def _is_heavy(one: Older, terms: Sequence[Term]) -> bool:
     """Return whether a sentence says more than what ended, and not all of that can be kept by itself."""
     kept = remains(one.text, terms) if terms else []
-    sides = [side.strip() for side in _sides(one.text) if not any(holds(side, term) for term in terms)]
-    more = [side for side in sides if _tells_more(side) and not is_question(side, flat(side))]
+    others = [side.strip() for side in sides(one.text) if not any(holds(side, term) for term in terms)]
+    more = [side for side in others if _tells_more(side) and not is_question(side, flat(side))]
     return any(not any(side in text for text in kept) for side in more)
 
 
@@ -135,7 +160,7 @@ def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
     name, value = ending.slot
     opening = ending.sentence.text.partition(ending.clause)[0]  # "Actually, "
     low = flat(opening + ending.clause if len(words(opening)) < MIN_BESIDE else ending.clause)
-    is_change = has_cue("now", low)
+    is_change = has_cue("now", low.replace(value.split(" ")[0], "", 1))  # "in New England" is no change
     found = []
     for one in older:
         if speaks_of_self(flat(one.text)) or ":" in name:
@@ -175,20 +200,18 @@ def _tells_more(side: str) -> bool:
     return told > 0 and len(found) >= MIN_BESIDE
 
 
-def _sides(text: str) -> list[str]:
-    """Return the parts of a sentence between commas and "and"."""
-    cuts = [word for word in words(text) if word.text in listed("and")]
-    ends = [0, *(place for word in cuts for place in (word.start, word.end)), len(text)]
-    return [part for start, end in zip(ends[::2], ends[1::2], strict=True) for part in COMMA.split(text[start:end])]
-
-
 def is_linked(one: Older, ending: Ending) -> bool:
     """Return whether a sentence must stay beside what ends it: it says much besides, or the correction needs it.
 
     "It should be 790, not 740" says nothing without "My rent is 740", and "I cancelled the Magnet webinar" or "I drink
     no coffee after four anymore" ends another thing, or a part: what else it names, the sentence does not hold.
     """
-    if not holds_all(one.text, ending.beside) or _is_earlier(one, ending) or _is_apart(one.text, ending):
+    if ending.kind in ("lifted", "halted"):
+        return not holds_all(one.text, ending.terms) or _is_heavy(one, ending.terms)
+    parts = [part for part in COMMA.split(ending.clause) if any(holds(part, term) for term in ending.terms)]
+    if not holds_all(one.text, ending.beside) or any(map(points_at_one, parts)):
+        return True
+    if _is_earlier(one, ending) or _is_apart(one.text, ending):
         return True
     if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
         return True
@@ -211,6 +234,7 @@ def _is_apart(text: str, ending: Ending) -> bool:
     if any(tongue.has(cue, low) for low in lows for tongue in languages_in(low) for cue in ("end", "formerly", "was")):
         return True
     of_several = any(holds_word(low, "several") for low in lows) and not holds_word(flat(ending.clause), "all_of")
+    of_several &= ending.kind != "likely"  # "Pixel 8"
     return of_several or any(denies(low) for low in lows)
 
 

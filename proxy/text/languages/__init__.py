@@ -29,6 +29,7 @@ _SCRIPTS = {
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 # Many write without accents and apostrophes: "deje de fumar", "fuer", "jai".
 _ELIDED = re.compile(r"(?<!\w)([jncdlmts])'(?=[aeéèêhiouyàâîôû])")
+_OMITTED = re.compile(r"(?<=n)'(?=t(?!\w))|(?<=(?<!\w)i)'(?=(?:m|ve)(?!\w))")  # "dont", "im", "ive"
 _ACCENTED = re.compile("['ß-öø-ÿœ]")
 _LETTERS = re.compile("[a-zß-öø-ÿœ]+")
 _PLACE = re.compile(r"\{(\w+)\}|(?<!\S)(\*)(?!\S)")
@@ -230,7 +231,7 @@ def _bounded(phrase: str) -> str:
 
 
 def _literal(text: str) -> str:
-    found = _ELIDED.sub(r"\1'?", re.escape(text)).replace(r"\ ", r",?\s+").replace(r"\*", r"\w*")
+    found = _OMITTED.sub("'?", _ELIDED.sub(r"\1'?", re.escape(text))).replace(r"\ ", r",?\s+").replace(r"\*", r"\w*")
     return _LETTERS.sub(_or_bare, found)
 
 

@@ -1,0 +1,108 @@
+"""Whom and what a text speaks of, told by the words of its language: its author, a denial, a request, one time."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+from proxy.text.languages import has_cue, languages_in, words_for
+from proxy.text.languages import words as listed
+from proxy.text.segment import clauses
+from proxy.text.terms import is_idle, terms_in
+from proxy.text.words import HAS_CJK, words
+
+_OPENING_WORDS = 4  # within which a verb that says "I" opens a clause
+
+
+def speaks_of_self(low: str) -> bool:
+    """Return whether a sentence speaks of its author or of what is theirs."""
+    return holds_word(low, "first") or holds_word(low, "mine") or names_author(low)
+
+
+def names_author(low: str) -> bool:
+    """Return whether a clause has its author among its persons: "I" or "我", not "my brother" or "我弟弟"."""
+    if HAS_CJK.search(low):
+        return _author().search(low) is not None
+    found = [word.text for word in words(low)]
+    is_verb = not listed("verbs").isdisjoint(found[:_OPENING_WORDS])
+    return is_verb or not listed("first").isdisjoint((*low.replace("'", " ").split(), *found))
+
+
+@cache
+def _author() -> re.Pattern[str]:
+    people = "|".join(sorted(word for word in listed("people") if HAS_CJK.match(word)))
+    first = "".join(word for word in listed("first") if HAS_CJK.match(word))
+    return re.compile(f"[{first}](?!们?的?(?:{people}))")
+
+
+def leaves_self_out(low: str) -> bool:
+    """Return whether a sentence is about its author, not named: "Allergic to nuts", "Wife's birthday is 4 May"."""
+    low = _after_aside(low)
+    if has_cue("elided", low):
+        return True
+    kin, found = words_for("own_kin", low), [word.text for word in words(low)[:2]]
+    is_kin = not kin.isdisjoint(found[:1]) or any(
+        low.startswith(word) for word in kin if HAS_CJK.match(word) and f"{word}们" not in low
+    )
+    return is_kin and not any(found[-1] in listed(name) for name in ("and", "preposition"))  # "Wife of Bath"
+
+
+def _after_aside(low: str) -> str:
+    """Return a sentence without what leads up to it: "By the way, "."""
+    ends = [match.end() for one in languages_in(low) for match in one.find("aside", low)]
+    return low[max(ends, default=0) :].lstrip(" ,:-")
+
+
+def holds_word(low: str, name: str) -> bool:
+    """Return whether a word of a list stands in a text."""
+    found = listed(name)
+    return any(word.text in found for word in words(low)) or any(one in low for one in found if HAS_CJK.match(one))
+
+
+def opens_with(low: str, name: str) -> bool:
+    """Return whether a text opens with a word of a list."""
+    first = next((word.text for word in words(low)), "")
+    return first in listed(name) or any(low.startswith(word) for word in listed(name) if HAS_CJK.match(word))
+
+
+def denies(low: str) -> bool:
+    """Return whether a clause says that something is not so."""
+    return holds_word(low.replace("不过", ""), "deny") or "n't" in low
+
+
+def points_at_one(clause: str) -> bool:
+    """Return whether a clause is of this one or that one alone: "this tea", "the sushi from that place"."""
+    pairs = pairwise(words(clause))
+    heads = [
+        right.text for left, right in pairs if left.text in listed("pointing") and right.text not in listed("time")
+    ]
+    return any(word in listed("generic") or not is_idle(word) for word in heads)
+
+
+def is_hypothesis(low: str) -> bool:
+    """Return whether a sentence opens with a wish or a case that is only assumed."""
+    opening = [word.text for word in words(low)[:2]]  # in any language: a short sentence is easily taken for another's
+    return opens_with(low, "wish") or not listed("wish").isdisjoint(opening) or has_cue("suppose", low)
+
+
+def things_of_author(low: str) -> set[str]:
+    """Return the telling words behind "my": "rent" of "My rent is 950 now"."""
+    found = words(low)
+    behind = [word for at, word in enumerate(found) if at and found[at - 1].text in listed("mine")]
+    return {term.text for word in behind for term in terms_in(low, word.start, word.end)}
+
+
+def lasts(low: str, name: str) -> bool:
+    """Return whether what has a cue holds for more than once: "Never use mailx, I have msmtp here", not "here"."""
+    ends = [end for _, end in clauses(low)]
+    cued, once = (
+        {sum(end <= match.start() for end in ends) for one in languages_in(low) for match in one.find(cue, low)}
+        for cue in (name, "once")
+    )
+    return not cued <= once
+
+
+def is_request(low: str) -> bool:
+    """Return whether a clause asks for something to be done or made now: "I need a regex"."""
+    return has_cue("ask_more", low) or (has_cue("wanted", low) and holds_word(low, "made"))
