@@ -69,6 +69,11 @@ _SMALL_ENGLISH_WORDS = (
     "with have has can should this that not from there please"
 )
 _ENGLISH_CUES = frozenset(_SMALL_ENGLISH_WORDS.split())
+_TELLING_WORDS: dict[Language, str] = {  # tell a language too, but decide on no stems: rows in the store have theirs
+    "german": "die was welche welcher welches welchem welchen wurde wird sind man uns unser unsere bin mir",
+    "spanish": "y cuál cuáles quién cuánto cuánta cuántos cuántas son fue nuestro",
+}
+_TONGUE_CUES = {language: cues.union(_TELLING_WORDS.get(language, "").split()) for language, cues in _CUES.items()}
 _SCRIPTS = {
     "ru": re.compile("[\u0400-\u052f]"),
     "zh": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
@@ -157,7 +162,7 @@ def tongue(text: str) -> str:
         code = max(("ru", "zh"), key=scripts.__getitem__)
         return code if 2 * scripts[code] > scripts[""] and not scripts["ja"] else ""
     found = {word.casefold() for word in _WORD.findall(text)}
-    counts = {"english": len(found & _ENGLISH_CUES), **{name: len(found & cues) for name, cues in _CUES.items()}}
+    counts = {"english": len(found & _ENGLISH_CUES), **{name: len(found & cues) for name, cues in _TONGUE_CUES.items()}}
     best = max(counts, key=counts.__getitem__)
     if not counts[best]:
         marks = {**_LETTER_CUES, "¿": "spanish", "¡": "spanish", "í": "spanish", "ó": "spanish", "ú": "spanish"}

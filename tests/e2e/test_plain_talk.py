@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,13 @@ STANDING = [  # (told, a later question that shares no word with it, what must b
     ("Bitte immer Quellen angeben.", "Wie weit ist der Mond?", "Quellen"),
     ("请总是用公制单位。", "月亮多远？", "公制"),
 ]
+NEWCOMERS = [  # (told by a new user, a question that has nothing to do with them)
+    (("Vivo en Vigo.", "Mi marido se llama Andrés."), "¿Cuál es el símbolo químico del hierro?"),
+    (("Меня зовут Ольга, я живу в Казани.", "Мой муж программист."), "Какая гора самая высокая в Африке?"),
+    (("我叫王芳，住在成都。", "我在一家药店当药剂师。"), "《红楼梦》是谁写的？"),
+    (("Ich wohne in Bremen.", "Wir fahren einen VW Touran."), "Wie zentriere ich ein div in CSS?"),
+    (("I live in Leeds.", "My shifts start at seven."), "Tell me a joke about penguins."),
+]
 
 
 def known_after(server: Running, *messages: str) -> str:
@@ -111,3 +119,21 @@ def test_overview_question_brings_the_memory(server: Running, told: str, questio
         speaker.tell(told)
         injected = speaker.receipt(speaker.say(question))["injected"]
     assert told in [entry["text"] for entry in injected]
+
+
+@pytest.mark.parametrize(("told", "question"), NEWCOMERS)
+def test_a_newcomers_few_sentences_answer_nothing_else(server: Running, told: Sequence[str], question: str) -> None:
+    with speaking(server) as speaker:
+        for message in told:
+            speaker.tell(message)
+        receipt = speaker.receipt(speaker.say(question))
+    assert [entry["text"] for entry in receipt["injected"] if entry["id"] not in receipt["profile"]] == []
+
+
+def test_questions_find_what_was_told_in_another_language(server: Running) -> None:
+    talk = [f"Heute habe ich {what} geputzt." for what in ("das Bad", "die Fenster", "den Keller", "das Auto")] * 7
+    with speaking(server) as speaker:
+        speaker.tell("Unser Hund heißt Balu und ist ein Labrador.")
+        speaker.tell(*(f"{text} Das war der {number}. Tag." for number, text in enumerate(talk)))
+        injected = speaker.receipt(speaker.say("What is our dog called?"))["injected"]
+    assert any("Balu" in entry["text"] for entry in injected)

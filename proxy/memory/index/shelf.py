@@ -193,15 +193,16 @@ class Shelf(Generic[T]):
         """Return the median of all cosines, and the cosine of what is merely in the language of the query.
 
         Half of what is said may be in another language, replies above all, so that these are two numbers. Both are 0
-        where only the cosines of the best are known.
+        where only the cosines of the best are known, the median where there are few: one of them may be what is sought.
         """
         known = cosines[~np.isnan(cosines)]
         count = len(known)
-        if self._given is not None or count < _FEW_LINES:
+        if self._given is not None or not count:
             return 0.0, 0.0
         low, high, beyond = (count - 1) // 2, count // 2, int(_BEYOND * (count - 1))
         ordered = np.partition(known, (low, high, beyond))  # numpy's median loads a module of 0.6 MB
-        return float(ordered[low] + ordered[high]) / 2, float(ordered[beyond]) - _ABOVE_MEDIAN
+        median = float(ordered[low] + ordered[high]) / 2 if count >= _FEW_LINES else 0.0
+        return median, float(ordered[beyond]) - _ABOVE_MEDIAN
 
     def vectors(self, lines: Lines) -> Vector:
         """Return the vectors of ``lines``; a line of zeros where one is pending."""

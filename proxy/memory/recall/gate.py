@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -37,6 +38,10 @@ _OF_ONESELF = re.compile(
     re.IGNORECASE,
 )
 
+_PARTICLES = frozenset("的了吗呢")  # a pair of characters with one of them straddles two words
+
+_tongue = lru_cache(maxsize=4_096)(tongue)
+
 AnyShelf = Shelf[Memory] | Shelf[Episode] | Shelf[Chunk]
 
 
@@ -51,6 +56,7 @@ class Evidence:
         brief: Whether the texts are single statements, whose cosines are lower.
         texts: How many vectors were looked at.
         usual: The cosine of what has only its language in common with the query.
+        is_foreign: Most of the texts are in another language than the query.
     """
 
     cosine: float | None = None
@@ -59,6 +65,7 @@ class Evidence:
     brief: bool = False
     texts: int = 0
     usual: float = 0.0
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,7 @@ _ASKS_OF_ONESELF = re.compile(
 # "Which banks am I with?", "Do we own a car?", "Name our children"; not "How do I boil rice?", "Can you help me?"
 _OF_US = re.compile(
     r"""
-      \b(?:(?:do|did|am|was|have|had|are|were)\ (?:i|we)|our|ours|i|me|we)\b
+      \b(?:(?:do|did|am|was|have|had|are|were)\ (?:i|we)|our|ours|i|(?<!\Atell\ )me|we)\b
     | \b(?:ich|wir|uns|unser\w*|yo|nos|nuestr\w+|мы|нас|наш\w*|я|у\ меня)\b | [我咱]
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -113,7 +120,9 @@ _WANTS_DOING = re.compile(
     | ^\W*(?:please\ )?(?:write|draft|explain|translate|convert|fix|summari[sz]e|give|make|find|recommend|suggest)\b
     | \b(?:show\ me\ how|help\ me|help\ us|teach\ me)\b
     | \bwhat\ (?:if|to|happens|does\ .{1,30}\ mean)\b
-    | \b(?:wie|wo|was)\ (?:kann|könnte|soll|sollte|muss|mach\w*|krieg\w*|bekomm\w*)\b
+    | \b(?:wie|wo|was)\ (?:kann|könnte|soll|sollte|muss|mache|krieg\w*|bekomm\w*)\b
+    | \bwie\ (?!heiß|komm|fahr|geh|leb|wohn|schlaf|fühl|verdien)\w+e\ (?:ich|man)\b
+    | \b(?:erzähle?\ (?:mir|uns)|cuéntame|tell\ me)\ (?:a|an|another|eine?n?|una?|otr[oa])\b
     | \b(?:soll|sollte|könnte|darf|muss)\ (?:ich|wir|man)\b | ^\W*kann\ (?:ich|man)\b
     | \b(?:kannst|könntest|würdest)\ du\b | \b(?:hilf|erklär|schreib|zeig)e?\b(?!\ (?:ich|wir)\b)
     | \bcómo\ (?:puedo|podría|debo|hago|se\ (?:hace|puede|dice))\b
@@ -151,10 +160,8 @@ def is_personal(text: str) -> bool:
     return _OF_ONESELF.search(text) is not None or _ASKS_OF_ONESELF.search(text) is not None
 
 
-def _by_words(evidence: Sequence[Evidence], text: str, *, told: bool) -> Verdict:
+def _by_words(evidence: Sequence[Evidence], text: str) -> Verdict:
     """Judge by the words alone, where the embedder does not know the language: all its texts are alike to it."""
-    if told and asks_of_oneself(text):
-        return Verdict((True,) * len(evidence), "personal")
     is_own = (is_personal(text) or _OF_US.search(text)) and not _WANTS_DOING.search(text)
     needed = tuning.UNKNOWN_COVERAGE if is_own else tuning.COVERAGE_FLOOR
     passed = tuple(one.coverage >= needed for one in evidence)
@@ -197,8 +204,12 @@ def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verd
         return Verdict((), "empty")
     if told and is_handful(sum(one.texts for one in evidence)) and asks_of_oneself(text):
         return Verdict((True,) * len(evidence), OF_ONESELF)
-    if max(one.usual for one in evidence) >= tuning.UNKNOWN_COSINE and tongue(text[-_LANGUAGE_SHOWS:]) in _OWN_KNOWN:
-        return _by_words(evidence, text, told=told)
+    is_unknown = max(one.usual for one in evidence) >= tuning.UNKNOWN_COSINE
+    is_unknown = is_unknown and tongue(text[-_LANGUAGE_SHOWS:]) in _OWN_KNOWN
+    if told and (is_unknown or any(one.is_foreign for one in evidence)) and asks_of_oneself(text):
+        return Verdict((True,) * len(evidence), "personal")
+    if is_unknown:
+        return _by_words(evidence, text)
     personal = is_personal(text)
     strengths = [strength(one, personal=personal) for one in evidence]
     best = max(range(len(strengths)), key=strengths.__getitem__)
@@ -207,6 +218,14 @@ def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verd
         return Verdict((False,) * len(evidence), "irrelevant")
     reason = "words" if evidence[best].cosine is None else "similar"
     return Verdict(tuple(value >= tuning.COMPANION_FLOOR - slack for value in strengths), reason)
+
+
+def is_foreign(texts: Sequence[str], asked: str) -> bool:
+    """Return whether most texts are in another language than a question of the user about themselves."""
+    if not texts or not asks_of_oneself(asked):
+        return False
+    language = tongue(asked)
+    return 2 * sum(_tongue(text[:_LANGUAGE_SHOWS]) == language for text in texts) < len(texts)
 
 
 def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores, dense: Scores) -> Evidence:
@@ -226,7 +245,9 @@ def _coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: 
     spaces mostly straddle words, so that fewer of them can be met.
     """
     texts = int(mask.sum())
-    telling = [term for term, weight in terms.items() if weight >= tuning.TELLING_WEIGHT]
+    telling = [
+        term for term, weight in terms.items() if weight >= tuning.TELLING_WEIGHT and _PARTICLES.isdisjoint(term)
+    ]
     if not telling or not lexical.any():
         return 0.0
     top = best(lexical, tuning.COVERING_TEXTS)

@@ -16,7 +16,16 @@ from proxy.memory.index.postings import Mask, Scores
 from proxy.memory.recall import tuning
 from proxy.memory.recall.chunk_source import ChunkSource
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
-from proxy.memory.recall.gate import OF_ONESELF, Evidence, Verdict, admit, asks_of_oneself, is_handful, weigh
+from proxy.memory.recall.gate import (
+    OF_ONESELF,
+    Evidence,
+    Verdict,
+    admit,
+    asks_of_oneself,
+    is_foreign,
+    is_handful,
+    weigh,
+)
 from proxy.memory.recall.hits import (
     Turns,
     carried_by,
@@ -50,6 +59,7 @@ from proxy.types import Hit, Scope, Source
 _MAX_FACTS = 30  # that a request may be given
 _MAX_LEADS = 12
 _BRIEF = 60  # characters of a question that tells nothing beside it
+_LAST_TOLD = 20  # texts whose language is looked at
 _SPARE = 10  # turns that may turn out to repeat others
 
 
@@ -117,7 +127,8 @@ class FactSource:
         hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         own = sum(not shelf.items[line].message for line in np.flatnonzero(mask))  # the others count as turns
-        evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True, texts=own)
+        foreign = _is_foreign(shelf, mask & ~shelf.sums_up, query)
+        evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True, texts=own, is_foreign=foreign)
         said = [line for line, _ in chosen if not shelf.sums_up[line]]
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line in said)
         found = cut(Found(hits, evidence, min(leads, _MAX_LEADS, len(hits))), tuning.FACT_FLOOR)
@@ -152,7 +163,8 @@ class EpisodeSource:
         scores = with_reply(shelf, with_answers(shelf, scores), fused, query)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
         hits = [turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
-        evidence = weigh(shelf, terms, mask, like.words, like.cosines)
+        foreign = _is_foreign(shelf, mask & shelf.by_user, query)
+        evidence = replace(weigh(shelf, terms, mask, like.words, like.cosines), is_foreign=foreign)
         if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
         return cut(Found(hits, evidence), tuning.TURN_FLOOR)
@@ -267,6 +279,11 @@ def _statements_only(shelf: TurnShelf, scores: Scores, mask: Mask, query: Query)
         said = (text[a:b] for a, b in sentences(text))
         stays[line] = len(text) > _BRIEF or any(not is_question(one, flat(one)) for one in said)
     return np.where(stays, scores, np.float32(0))
+
+
+def _is_foreign(shelf: FactShelf | TurnShelf, mask: Mask, query: Query) -> bool:
+    """Return whether what was told last is in another language than a question of the user about themselves."""
+    return is_foreign([shelf.items[line].text for line in np.flatnonzero(mask)[-_LAST_TOLD:]], query.text)
 
 
 def _only(found: Found, sources: Collection[Source] | None) -> Found:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.evals.abstain import EVERY_PROMPT
-from proxy.memory.recall.gate import Evidence, admit, asks_of_oneself, is_personal, leniency, strength
+from proxy.memory.recall.gate import Evidence, admit, asks_of_oneself, is_foreign, is_personal, leniency, strength
 
 units = st.floats(0, 1)
 
@@ -183,3 +183,49 @@ def test_few_memories_pass_whole_on_self_questions(text):
 def test_few_memories_pass_only_on_self_questions(text):
     assert not asks_of_oneself(text)
     assert not passes(Evidence(0.05, texts=6), text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where do we live?",
+        "Welches Instrument spiele ich?",
+        "¿Cómo se llama mi hija?",
+        "Где живёт моя сестра?",
+        "我住在哪里？",
+    ],
+)
+def test_own_question_finds_what_another_language_tells(text):
+    assert passes(Evidence(0.05, texts=800, is_foreign=True), text)
+    assert not passes(Evidence(0.05, texts=800), text)
+
+
+def test_other_questions_find_nothing_told_in_another_language():
+    assert not passes(Evidence(0.1, texts=90, is_foreign=True), "Who painted The Night Watch?")
+    assert not passes(Evidence(0.1, texts=90, is_foreign=True), "Wie zentriere ich ein div in CSS?")
+
+
+def test_language_of_most_texts_is_compared():
+    german = ["Wir wohnen in Bremen.", "Meine Frau heißt Anna.", "Mein Chef ist Herr Petersen."]
+    assert is_foreign(german, "Where do we live?")
+    assert not is_foreign(german, "Wo wohnen wir?")
+    assert not is_foreign(german, "Who painted The Night Watch?")
+    assert not is_foreign([], "Where do we live?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wie kehre ich in Python einen String um?",
+        "Tell me a joke about penguins.",
+        "Erzähl mir einen Witz über Pinguine.",
+        "Cuéntame un chiste de pingüinos.",
+    ],
+)
+def test_wish_for_a_thing_is_no_own_question(text):
+    assert not asks_of_oneself(text)
+
+
+@pytest.mark.parametrize("text", ["Wie komme ich zur Arbeit?", "Wie heiße ich?", "Was macht meine Frau beruflich?"])
+def test_own_question_is_no_wish(text):
+    assert asks_of_oneself(text)
