@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from proxy.memory.inject.entries import Entry, Section, gather, members, statement
 from proxy.memory.inject.tuning import LAYOUT, Layout
 from proxy.text.fence import CLOSE, Count
+from proxy.text.languages import has_cue
+from proxy.text.words import flat
 from proxy.types import Hit, Memory
 
 OPEN = "<memory>"
@@ -78,11 +80,18 @@ def query_block(hits: Sequence[Hit], budget: int, count: Count, layout: Layout =
 
 
 def profile_block(memories: Sequence[Memory], budget: int, count: Count) -> Block:
-    """Render the few memories that belong in every prompt; the order is stable, pinned and oldest first."""
-    ordered = sorted(memories, key=lambda one: (not one.pinned, one.created_at, one.id))
-    hits = [_profile_hit(one) for one in ordered]
-    frame = _CHANGED_FRAME if any(one.earlier for one in ordered) else _PROFILE_FRAME
-    return _listed(f"{PROFILE_OPEN}\n{frame}", hits, _undated, budget, count)
+    """Render the few memories that belong in every prompt, oldest first; where not all fit, what matters most stays."""
+    ordered = sorted(memories, key=lambda one: (one.valid_from, one.created_at, one.start, one.id))
+    may_disagree = sum(one.kind == "instruction" for one in ordered) > 1 or any(one.earlier for one in ordered)
+    head = f"{PROFILE_OPEN}\n{_CHANGED_FRAME if may_disagree else _PROFILE_FRAME}"
+    block = _listed(head, [_profile_hit(one) for one in ordered], _undated, budget, count)
+    if len(block.hits) == len(ordered):
+        return block
+    ranked = sorted(ordered, key=lambda one: (_rank(one), -one.valid_from.timestamp()))
+    kept = set(_listed(head, [_profile_hit(one) for one in ranked], _undated, budget, count).ids)
+    stale = {older for one in ordered if one.id not in kept for older in one.earlier}  # would stand there as if it held
+    left = [_profile_hit(one) for one in ordered if one.id in kept - stale]
+    return _listed(head, left, _undated, budget, count)
 
 
 def opening_block(summaries: Sequence[Hit], budget: int, count: Count) -> Block:
@@ -194,6 +203,15 @@ def _listed(head: str, hits: Sequence[Hit], render: Callable[[Hit], str], budget
 def _frame(layout: Layout) -> str:
     order, valid = ("oldest", "later") if layout.newest_last else ("newest", "newer")
     return _FRAME.format(order=order, valid=valid)
+
+
+def _rank(memory: Memory) -> int:
+    """Return how early a memory gets a place in the profile: pinned, health, who the user is, then instructions."""
+    if memory.pinned:
+        return 0
+    if has_cue("danger", flat(memory.text)):
+        return 1
+    return 3 if memory.kind == "instruction" else 2
 
 
 def _profile_hit(memory: Memory) -> Hit:

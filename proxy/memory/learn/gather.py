@@ -11,7 +11,7 @@ from proxy.memory.index.by_words import ByWords, row_of, search_words
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row
-from proxy.memory.plan.changes import SLOT, is_ending
+from proxy.memory.plan.changes import PROFILE, SLOT, is_ending
 from proxy.process.threads import in_thread
 from proxy.text.slips import is_slip
 from proxy.text.terms import Term, names_beside
@@ -65,8 +65,8 @@ async def _memories(
     found = await in_thread("learn", search_words, shelf, scope, texts)
     quotes = {row.quote for row in found.values() if row.quote != row.text} if named else ()
     found |= await in_thread("learn", search_words, shelf, scope, [(quote, MAX_SIBLINGS) for quote in quotes])
-    marked = await index.marked(scope)
-    found |= {row.id: row for row in marked if scope.sees(row.agent) and (is_ending(row) or row.metadata.get(SLOT))}
+    seen = (row for row in await index.marked(scope) if scope.sees(row.agent))
+    found |= {row.id: row for row in seen if is_ending(row) or not {SLOT, PROFILE}.isdisjoint(row.metadata)}
     for row in list(found.values()):
         found |= {other.id: other for id_ in (*row.later, *row.earlier) if (other := row_of(shelf, id_)) is not None}
     return list(found.values())

@@ -251,6 +251,39 @@ def test_profile_line_holds_one_statement_and_its_context() -> None:
     assert block.ids == ("a", "b")
 
 
+def test_full_profile_keeps_health_name_and_newest_instructions() -> None:
+    told = [
+        ("instruction", "Always give the sources of what you say, with their year and their publisher, at the end"),
+        ("instruction", "Always write examples in Rust, with comments in English and with tests at the end"),
+        ("instruction", "Never use emojis or exclamation marks, and keep headings to what a reader cannot do without"),
+        ("fact", "My name is Konstantin."),
+        ("fact", "I'm allergic to penicillin."),
+    ]
+    days = [NOW + timedelta(days=at) for at in range(len(told))]
+    rows = [Memory(f"m{at}", told[at][0], told[at][1], day, day, day) for at, day in enumerate(days)]
+    block = profile_block(rows, 110, count)
+    assert block.ids == ("m2", "m3", "m4")
+    assert block.tokens <= 110
+
+
+def test_full_profile_shows_nothing_without_what_changed_it() -> None:
+    later = "We eat meat again " + "since we moved to the coast and to another kitchen " * 4
+    rows = [
+        Memory("a", "fact", "I'm vegan.", NOW, NOW, NOW, later=("b",)),
+        Memory("b", "fact", later, NOW, NOW, NOW + timedelta(days=1), earlier=("a",)),
+        Memory("c", "fact", "My name is Bo.", NOW, NOW, NOW + timedelta(days=2)),
+    ]
+    assert profile_block(rows, 60, count).ids == ("c",)
+
+
+def test_profile_of_two_instructions_says_that_the_later_holds() -> None:
+    rows = [
+        Memory("a", "instruction", "Always answer in German.", NOW, NOW, NOW),
+        Memory("b", "instruction", "Always answer in English.", NOW, NOW, NOW + timedelta(days=1)),
+    ]
+    assert "the later of two holds:\n- Always answer in German.\n- Always" in profile_block(rows, 150, count).text
+
+
 def test_profile_says_that_the_later_holds() -> None:
     rows = [
         Memory("a", "instruction", "No long texts please", NOW, NOW, NOW, later=("b",)),

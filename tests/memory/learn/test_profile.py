@@ -92,3 +92,46 @@ def test_change_of_an_instruction_joins_the_profile() -> None:
     world.say("No long texts please")
     world.say("Long texts are fine now")
     assert [bool(row.metadata.get("profile")) for row in world.memories.values()] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My friend wrote an article about nut allergies.",
+        "My friend wrote an article about a nut allergy.",
+        "Mi vecino publicó un artículo sobre la alergia al polen.",
+        "Meine Schwester hat ein Buch über Nussallergien gekauft.",
+    ],
+)
+def test_what_is_written_of_an_allergy_stays_out(text: str) -> None:
+    assert in_profile(text) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I'm vegan.", "I eat meat again."),
+        ("I'm a vegetarian.", "I started eating fish last month."),
+        ("Ich bin Veganer.", "Ich esse wieder Fleisch."),
+        ("Soy vegana.", "Vuelvo a comer carne."),
+        ("Я вегетарианка.", "Я снова ем мясо."),
+        ("我吃素。", "我又开始吃肉了。"),
+        ("Je suis végétarienne.", "Je remange de la viande."),
+        ("Sou vegana.", "Voltei a comer carne."),
+    ],
+)
+def test_who_eats_meat_again_is_no_vegan_unmarked(before: str, after: str) -> None:
+    world = World()
+    world.say(before)
+    world.say(after)
+    first, second = world.memories.values()
+    assert (first.later, second.earlier) == ((second.id,), (first.id,))
+    assert second.metadata.get("profile")
+
+
+@pytest.mark.parametrize("text", ["My husband eats meat again.", "I eat meat-free sausages.", "I don't eat meat."])
+def test_other_meals_change_no_diet(text: str) -> None:
+    world = World()
+    world.say("I'm vegan.")
+    world.say(text)
+    assert not any(row.later for row in world.memories.values())
