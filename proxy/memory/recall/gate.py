@@ -21,7 +21,10 @@ from proxy.memory.index.shelf import Shelf
 from proxy.memory.recall import tuning
 from proxy.memory.recall.rank import best
 from proxy.store.passages import lexical_text
+from proxy.text.languages import words_for
 from proxy.text.lexical import tokens, tongue
+from proxy.text.segment import sentences
+from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Chunk, Episode, Memory
 
 _LANGUAGE_SHOWS = 600  # in the last so many characters
@@ -162,10 +165,26 @@ def is_personal(text: str) -> bool:
 
 def _by_words(evidence: Sequence[Evidence], text: str) -> Verdict:
     """Judge by the words alone, where the embedder does not know the language: all its texts are alike to it."""
-    is_own = (is_personal(text) or _OF_US.search(text)) and not _WANTS_DOING.search(text)
-    needed = tuning.UNKNOWN_COVERAGE if is_own else tuning.COVERAGE_FLOOR
+    is_told = not _WANTS_DOING.search(_last_sentence(text))
+    is_own = is_told and (is_personal(text) or _OF_US.search(text) is not None)
+    if is_own and is_handful(sum(one.texts for one in evidence)):
+        return Verdict((True,) * len(evidence), "personal")
+    needed = tuning.UNKNOWN_COVERAGE if is_own or (is_told and _names_people(text)) else tuning.COVERAGE_FLOOR
     passed = tuple(one.coverage >= needed for one in evidence)
     return Verdict(passed, "words" if any(passed) else "irrelevant")
+
+
+def _names_people(text: str) -> bool:
+    """Return whether a text speaks of somebody by what they are to its author: "mum", "мама", "妈妈"."""
+    people = words_for("people", text)
+    if HAS_CJK.search(text):
+        return any(len(name) > 1 and name in text for name in people)
+    return any(word.text in people for word in words(flat(text)))
+
+
+def _last_sentence(text: str) -> str:
+    start, end = (sentences(text) or [(0, len(text))])[-1]
+    return text[start:end]
 
 
 def strength(evidence: Evidence, *, personal: bool) -> float:

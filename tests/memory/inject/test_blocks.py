@@ -276,7 +276,7 @@ def test_full_profile_shows_nothing_without_what_changed_it() -> None:
     assert profile_block(rows, 60, count).ids == ("c",)
 
 
-def test_profile_of_two_instructions_says_that_the_later_holds() -> None:
+def test_of_two_instructions_the_later_holds() -> None:
     rows = [
         Memory("a", "instruction", "Always answer in German.", NOW, NOW, NOW),
         Memory("b", "instruction", "Always answer in English.", NOW, NOW, NOW + timedelta(days=1)),

@@ -5,7 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.evals.abstain import EVERY_PROMPT
-from proxy.memory.recall.gate import Evidence, admit, asks_of_oneself, is_foreign, is_personal, leniency, strength
+from proxy.memory.index.index import TurnShelf
+from proxy.memory.recall.gate import (
+    Evidence,
+    admit,
+    asks_of_oneself,
+    is_foreign,
+    is_personal,
+    leniency,
+    strength,
+    weigh,
+)
+from tests.memory.rows import ANNE, DIMENSION, MODEL, conversation, turn_batch
 
 units = st.floats(0, 1)
 
@@ -229,3 +240,25 @@ def test_wish_for_a_thing_is_no_own_question(text):
 @pytest.mark.parametrize("text", ["Wie komme ich zur Arbeit?", "Wie heiße ich?", "Was macht meine Frau beruflich?"])
 def test_own_question_is_no_wish(text):
     assert asks_of_oneself(text)
+
+
+def test_question_about_ones_people_is_an_own_question() -> None:
+    little = Evidence(0.5, coverage=0.2, texts=90, usual=UNKNOWN)
+    assert passes(little, "妈妈的工作地是在哪儿呢？")
+    assert passes(little, "Как зовут начальника брата?")
+    assert not passes(little, "Сколько костей у взрослого человека?")
+
+
+def test_long_question_of_oneself_opens_a_handful() -> None:
+    text = "今天天气真不错，早上我看到了一只小猫，也不知道是怎么回事。那个单位名称是华厦建设有限公司的人，身高是什么？"
+    assert passes(Evidence(0.5, coverage=0.05, texts=8, usual=UNKNOWN), text)
+    assert not passes(Evidence(0.5, coverage=0.05, texts=90, usual=UNKNOWN), text)
+    assert not passes(Evidence(0.5, coverage=0.05, texts=8, usual=UNKNOWN), "Я не понимаю. Как мне сварить яйцо?")
+
+
+def test_particles_prove_nothing_in_chinese() -> None:
+    shelf = TurnShelf(DIMENSION, MODEL)
+    shelf.put(turn_batch(conversation("s", "我们开的是一辆丰田。", "好的。", "我在药店工作。", "好的。")))
+    terms = dict.fromkeys(("麦克", "克白", "的是"), 1.0)
+    mask = shelf.seen_by(ANNE)
+    assert weigh(shelf, terms, mask, shelf.lexical(terms, mask), shelf.dense(None, mask)).coverage == 0
