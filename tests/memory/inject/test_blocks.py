@@ -20,7 +20,7 @@ from proxy.memory.inject.blocks import (
     query_block,
 )
 from proxy.memory.inject.tuning import LAYOUT, Layout
-from proxy.text.tokens import count
+from proxy.text.tokens import count, estimate
 from proxy.types import Hit, Memory
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -261,9 +261,9 @@ def test_full_profile_keeps_health_name_and_newest_instructions() -> None:
     ]
     days = [NOW + timedelta(days=at) for at in range(len(told))]
     rows = [Memory(f"m{at}", told[at][0], told[at][1], day, day, day) for at, day in enumerate(days)]
-    block = profile_block(rows, 110, count)
+    block = profile_block(rows, 85, estimate)
     assert block.ids == ("m2", "m3", "m4")
-    assert block.tokens <= 110
+    assert block.tokens <= 85
 
 
 def test_full_profile_shows_nothing_without_what_changed_it() -> None:
@@ -273,7 +273,7 @@ def test_full_profile_shows_nothing_without_what_changed_it() -> None:
         Memory("b", "fact", later, NOW, NOW, NOW + timedelta(days=1), earlier=("a",)),
         Memory("c", "fact", "My name is Bo.", NOW, NOW, NOW + timedelta(days=2)),
     ]
-    assert profile_block(rows, 60, count).ids == ("c",)
+    assert profile_block(rows, 60, estimate).ids == ("c",)
 
 
 def test_of_two_instructions_the_later_holds() -> None:
