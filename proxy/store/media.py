@@ -311,5 +311,5 @@ def _decoded(row: Sequence[Any]) -> Shown:
         if known.get(name) is not None:
             known[name] = tuple(known[name])
     if known.get("content_type"):  # as earlier versions made them
-        known |= {name: unmarked(known[name]) for name in ("summary", "outline") if known.get(name)}
+        known |= {name: unmarked(known[name]) for name in ("summary", "outline") if isinstance(known.get(name), str)}
     return _TYPES[kind](**known)

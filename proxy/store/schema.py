@@ -255,8 +255,8 @@ def decoder(layout: Layout[T]) -> Callable[[str | bytes], T]:
                 fields[name] = from_ms(moment)
         for name in tuples:
             fields[name] = tuple(fields.get(name) or ())
-        if may_be_marked:
-            fields["text"] = unmarked(fields.get("text") or "")
+        if may_be_marked and isinstance(fields.get("text"), str):
+            fields["text"] = unmarked(fields["text"])
         value = object.__new__(of)
         try:
             for name, put in setters:

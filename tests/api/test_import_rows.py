@@ -107,6 +107,14 @@ def test_many_imports_at_once_are_all_taken(running: Running) -> None:
         assert len(alice.texts(limit=100)) == 40
 
 
+def test_chunk_without_text_is_refused_by_line(running: Running, entries: list[Message]) -> None:
+    with speaking(running) as alice:
+        owner = json.loads(taken_out(alice).splitlines()[0])["owner"]
+        chunk = next(entry for entry in entries if entry["type"] == "chunks")
+        job = bring(alice, bundle(owner, [{**chunk, "value": {**chunk["value"], "text": True}}]))
+        assert job["error"].startswith("Line 2"), job
+
+
 @given(data=st.data())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_altered_row_is_refused_or_harmless(running: Running, entries: list[Message], data: st.DataObject) -> None:
