@@ -10,9 +10,9 @@ from proxy.memory.learn.statements import Sentence
 from proxy.text.languages import Language, has_cue, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
-from proxy.text.speakers import holds_word, names_author
+from proxy.text.speakers import denies, holds_word, names_author
 from proxy.text.terms import Term, forms_of, terms_in
-from proxy.text.words import words
+from proxy.text.words import HAS_CJK, words
 
 
 def doubts(found: Sequence[Sentence]) -> list[Ending]:
@@ -52,8 +52,10 @@ def _is_own(low: str, cue: re.Match[str]) -> bool:
 
 
 def _without(one: Sentence, part: str, low: str) -> Iterator[Ending]:
-    """Yield what its author did without and has again: "I eat meat again" after "I'm vegan"."""
-    said = {word.text for word in words(low)} if has_cue("again", low) and names_author(low) else ()
+    """Yield what its author did without and has again, or has taken up: "I eat meat again" after "I'm vegan"."""
+    is_back = names_author(low) and not denies(low) and (has_cue("again", low) or has_cue("takes_up", low))
+    said = {word.text for word in words(low)} if is_back else set()
     for thing, *without in (group.split("/") for group in listed("contrary")):
-        terms = [Term(word, forms_of(word), is_name=False) for word in without if thing in said]
-        yield from (Ending("likely", one, part, (term,)) for term in terms)
+        if thing in said or (is_back and HAS_CJK.match(thing) and thing in low):
+            terms = (Term(word, forms_of(word), is_name=False) for word in without)
+            yield from (Ending("likely", one, part, (term,)) for term in terms)

@@ -209,9 +209,7 @@ def _danger(planner: Planner, sentence: Sentence) -> str:
 def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
     """Return the older statement that a text with a cue of change is most about, None where there is none."""
     older, least = [row for row in planner.active if row.message != one.said.id and not row.later], MIN_LINK_TERMS
-    if has_cue("eats_meat", low):
-        older, least = [row for row in older if has_cue("meatless", flat(row.text))], 0
-    elif not has_cue("now", low):
+    if not has_cue("now", low):
         said, least = terms_in(text, *clauses(text)[0]), 1  # "I don't have a dog" after "I have a dog"
         older = [row for row in older if said and holds_all(row.text, said) and denies(low) != denies(flat(row.text))]
     best = max(((shared(text, row.text), row.valid_from, row.id, row) for row in older), default=None)
