@@ -16,8 +16,9 @@ from proxy.store import lance_upkeep as upkeep
 from proxy.store.lance_damage import Damage
 from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_rows import IDS_PER_FILTER, LanceRows
-from proxy.store.lance_search import NOTHING_FOUND, Candidates, counted, newest
+from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
+from proxy.store.newest import counted, newest
 from proxy.store.passages import dense_text
 from proxy.store.row_file import RowFile
 from proxy.store.schema import (
