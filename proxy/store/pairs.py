@@ -48,7 +48,6 @@ _FIND = (
         chain.c.owner == sa.bindparam("owner"),
         chain.c.agent == sa.bindparam("agent"),
         chain.c.pair.in_(sa.bindparam("names", expanding=True)),
-        chain.c.pair != "",
     )
     .order_by(chain.c.at_ms.desc(), chain.c.seq.desc())
     .limit(_MAX_PAIRS)
