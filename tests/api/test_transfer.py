@@ -7,7 +7,7 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -259,29 +259,6 @@ def test_a_claude_export_brings_its_attachments(server: Running) -> None:
         wait_read(alice)
         found = alice.http.post("/memories/search", json={"query": "how much does Bramble weigh"}).json()["data"]
         assert any("14 kilograms" in one["text"] for one in found)
-
-
-@pytest.mark.parametrize(
-    ("made", "kept"),
-    [
-        (lambda text: f"- I like tea\n\n- {text}\n- {text[:1999]}z\n".encode(), 2_000),
-        (lambda text: json.dumps([{"memory": "I like tea"}, {"memory": 11 * text}]).encode(), 20_000),
-    ],
-    ids=["list", "mem0"],
-)
-def test_job_reports_texts_that_were_cut(server: Running, made: Callable[[str], bytes], kept: int) -> None:
-    text = "I keep bees. " + "x" * 1_988
-    with speaking(server) as alice:
-        job = bring(alice, made(text))
-        assert job["notes"] == [f"entry 2: cut off after {kept:,} characters"]
-        assert kept in {len(one) for one in alice.texts()}
-
-
-def test_job_says_where_its_notes_end(server: Running) -> None:
-    with speaking(server) as alice:
-        job = bring(alice, "".join(f"- {number} {2_000 * 'x'}\n" for number in range(260)).encode())
-    assert len(job["notes"]) == 201
-    assert job["notes"][-1].startswith("more than 200 notes")
 
 
 def test_mem0_export_and_pasted_list_are_stated_once(server: Running) -> None:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.memory.learn.world import World
-
-
-def told(*messages: str, session: str = "") -> World:
-    world = World()
-    for at, message in enumerate(messages):
-        world.say(message, session=session, seq=2 * at)
-    return world
+from tests.memory.learn.world import World, told
 
 
 def later(world: World, text: str) -> list[str]:

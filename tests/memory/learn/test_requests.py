@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.memory.plan.changes import FORGOTTEN
-from tests.memory.learn.world import World
-
-
-def told(*messages: str) -> World:
-    world = World()
-    for message in messages:
-        world.say(message)
-    return world
+from tests.memory.learn.world import World, told
 
 
 @pytest.mark.parametrize(

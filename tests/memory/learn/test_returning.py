@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.memory.learn.world import World
+from tests.memory.learn.world import told
 
 ENDED = ("I use Shram and Magnet as productivity tools.", "I don't use Magnet anymore.")
-
-
-def told(*texts: str) -> World:
-    world = World()
-    for text in texts:
-        world.say(text)
-    return world
 
 
 def test_a_new_statement_brings_it_back() -> None:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.memory.learn.world import World
-
-
-def told(*messages: str) -> World:
-    world = World()
-    for message in messages:
-        world.say(message)
-    return world
+from tests.memory.learn.world import told
 
 
 @pytest.mark.parametrize(

@@ -74,3 +74,11 @@ class World:
         other = World()
         other.memories, other.rows, other.turns = dict(self.memories), list(self.rows), self.turns
         return other
+
+
+def told(*messages: str, session: str = "") -> World:
+    """Return the memory of a user who said these, each in a conversation of its own unless ``session`` is given."""
+    world = World()
+    for at, message in enumerate(messages):
+        world.say(message, session=session, seq=2 * at)
+    return world
