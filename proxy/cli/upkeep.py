@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -64,8 +65,7 @@ async def _reembed(settings: Settings) -> int:
         filled = 0
         for number, owner in enumerate(everybody, 1):
             while True:
-                async with services.leases.held(owner, wait_s=_WAIT_S):
-                    done = await services.book.fill_in(owner)
+                done = await services.book.fill_in(owner, writing=partial(services.leases.held, owner, wait_s=_WAIT_S))
                 filled += done
                 if not done:
                     break

@@ -19,7 +19,6 @@ from proxy.store.lance_rows import IDS_PER_FILTER, LanceRows
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
 from proxy.store.newest import counted, newest
-from proxy.store.passages import dense_text
 from proxy.store.row_file import RowFile
 from proxy.store.schema import (
     CHUNKS,
@@ -213,14 +212,14 @@ class LanceStore(LanceRows):
                     return True
         return False
 
-    async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
-        """Return id and text to embed of the rows without a vector of ``model``."""
+    async def unembedded(self, scope: Scope, noun: Noun, model: str, *, limit: int | None = None) -> list[Any]:
+        """Return rows without a vector of ``model``, at most ``limit`` of them."""
         async with self._tables.reading(noun, scope.user) as table:
             if table is None:
                 return []
             query = table.query().where(filters.other_than("embedding_model", model)).select(["record"])
-            items = await in_thread("cpu", decode, LAYOUTS[noun], await query.to_arrow())
-            return [(item.id, dense_text(item)) for item in items]
+            found = await (query if limit is None else query.limit(limit)).to_arrow()
+            return await in_thread("cpu", decode, LAYOUTS[noun], found)
 
     async def load(
         self, scope: Scope, noun: Noun, *, above_stamp: int | None = None, ids: Collection[str] | None = None

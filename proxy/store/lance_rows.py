@@ -123,7 +123,8 @@ class LanceRows:
                 are_new = new_as_of is not None and before == new_as_of
                 table = await self._tables.writable(layout.noun, scope.user)
                 stamp = await table.version() + 1
-            stored = {} if are_new else await self._stored(layout, scope, list(unique))
+            lacking = [] if are_new else [id_ for id_ in unique if id_ not in vectors]
+            stored = await self._stored(layout, scope, lacking) if lacking else {}
             rows = [_with_vectors(item, vectors, stored, layout, model) for item in unique.values()]
             columns = {name: [row[0][at] for row in rows] for at, name in enumerate(layout.vectors)}
             models = [row[1] for row in rows]
@@ -131,7 +132,7 @@ class LanceRows:
                 "cpu", to_arrow, layout, list(unique.values()), columns, models, dimension=self.dimension, stamp=stamp
             )
             with guarded(f"write {layout.noun}"):
-                if stored:
+                if stored or (not are_new and len(lacking) < len(unique)):
                     merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
                     await merge.execute(data, on_bad_vectors="null")  # a null vector is "bad" here
                 else:  # a third of the cost

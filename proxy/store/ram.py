@@ -15,7 +15,7 @@ from proxy.errors import StoreUnavailable
 from proxy.store.lance import LanceStore
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_upkeep import StoreHealth
-from proxy.store.passages import dense_text, lexical_text
+from proxy.store.passages import lexical_text
 from proxy.store.row_file import RowFile
 from proxy.store.schema import ENDINGS, LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
 from proxy.text.lexical import tokens
@@ -142,10 +142,10 @@ class RamStore:
         """Return whether any row of the owner waits for its first vector."""
         return any(not row.model for noun in NOUNS for row in self._table(scope, noun).rows.values())
 
-    async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
-        """Return id and text to embed of the rows without a vector of ``model``."""
-        rows = self._table(scope, noun).rows
-        return [(key, dense_text(row.item)) for key, row in rows.items() if row.model != model]
+    async def unembedded(self, scope: Scope, noun: Noun, model: str, *, limit: int | None = None) -> list[Any]:
+        """Return rows without a vector of ``model``, at most ``limit`` of them."""
+        rows = self._table(scope, noun).rows.values()
+        return [row.item for row in rows if row.model != model][:limit]
 
     async def load(
         self, scope: Scope, noun: Noun, *, above_stamp: int | None = None, ids: Collection[str] | None = None

@@ -15,6 +15,7 @@ import structlog
 
 from proxy.clock import to_ms
 from proxy.errors import ProxyError, RateLimited, StoreUnavailable, UpstreamTimeout, UpstreamUnreachable
+from proxy.memory.changes.book import TURNS_AT_ONCE
 from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.inject.standing import standing
 from proxy.memory.learn.gather import gather
@@ -73,7 +74,7 @@ async def work_off(services: Services, claim: Claim) -> None:
     said = [item for item in claim.items if item.turn is not None and item.stage == TO_INDEX and not item.waits(now)]
     if said:
         await services.precedence.give_way()
-        await _index(services, claim.scope, said)
+        await _index(services, claim.scope, said, words_first=len(claim.items) > TURNS_AT_ONCE)
     await _finish_begun(services, claim.scope)
     await _learn(services, claim.scope)
 
@@ -114,11 +115,11 @@ async def _begun(services: Services, scope: Scope, items: Sequence[Item]) -> lis
     return left
 
 
-async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> None:
+async def _index(services: Services, scope: Scope, items: Sequence[Item], *, words_first: bool) -> None:
     """Store what was said, all in one write; where that fails one after the other, to find the one at fault."""
     if len(items) > 1 and any(item.error == BEGUN for item in items):
         for item in items:
-            await _index(services, scope, [item])
+            await _index(services, scope, [item], words_first=words_first)
         return
     items = await _begun(services, scope, items)
     if not items:
@@ -128,18 +129,17 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> Non
             turns = [item.turn for item in items if item.turn]
             said = await in_thread("learn", lambda: [one for turn in turns for one in episodes_of(turn)])
             episodes = apart_episodes(said, await services.quarantine.targets(scope))
-            await services.book.keep(scope, episodes)
+            await services.book.keep(scope, episodes, words_first=words_first)
             services.note_shown(scope)  # upkeep may have come by before the line of turns was stored
             tally["episodes"] = len(episodes)
-            for item in items:
-                due = item.created + timedelta(seconds=services.pace.learn_s)
-                await services.journal.advance(scope, [item.seq], stage=TO_LEARN, due=due)
-                JOBS.labels("index", "done").inc()
+            due = items[-1].created + timedelta(seconds=services.pace.learn_s)
+            await services.journal.advance(scope, [item.seq for item in items], stage=TO_LEARN, due=due)
+            JOBS.labels("index", "done").inc(len(items))
     except WorkFailed:
         if len(items) == 1:
             raise
         for item in items:
-            await _index(services, scope, [item])
+            await _index(services, scope, [item], words_first=words_first)
 
 
 async def _learn(services: Services, scope: Scope) -> None:

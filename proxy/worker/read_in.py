@@ -271,7 +271,7 @@ async def _store(services: Services, reading: Reading, rows: Sequence[Chunk], pr
     if len(rows) > 2 * _BATCH and not stored:
         async with _writing(services, reading):
             await book.shelve(scope, rows, dict.fromkeys((row.id for row in rows), None))
-    waiting = {id_ for id_, _ in await services.store.pending_vectors(scope, "chunks", services.embedder.model)}
+    waiting = {row.id for row in await services.store.unembedded(scope, "chunks", services.embedder.model)}
     left = [row for row in rows if row.id in waiting or row.id not in (stored or waiting)]
     for start in range(0, len(left), _BATCH):
         part = left[start : start + _BATCH]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from datetime import timedelta
+from functools import partial
 from itertools import islice
 
 import structlog
 
 from proxy.errors import ProxyError
+from proxy.memory.changes.book import TURNS_AT_ONCE
 from proxy.memory.lifecycle.review import expired_changes
 from proxy.process import heap
 from proxy.process.threads import in_thread, spawn
@@ -31,7 +33,7 @@ _TIDY_EVERY = 1440  # ticks: some six hours
 _DEAD = timedelta(minutes=2)  # after which whoever began to destroy something is taken for dead
 _MAX_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
-MAX_FILLED, MAX_FILLS = 128, 4  # vectors under one lease, a second of work; and how often in a tick
+MAX_FILLED, MAX_FILLS = 128, 4  # vectors in one write, and writes in a tick
 MAX_OWNERS = 100  # looked at in a tick, beside those written for
 
 
@@ -187,12 +189,14 @@ class _Filling:
             if not await self._services.store.has_unembedded(scope):
                 del self._known[owner]
                 continue
+            if (await self._services.journal.tally(scope))[0] > TURNS_AT_ONCE:
+                continue  # what waits to be learned would wait for these vectors
             await self._services.embedder.warm()  # fails without a lease: an embedder that hangs keeps no user waiting
             for _ in range(MAX_FILLS):
                 if not await self._filled(scope):
                     break
 
     async def _filled(self, scope: Scope) -> int:
-        """Embed one part of what waits; others write between the parts."""
-        async with self._services.leases.held(scope):
-            return await self._services.book.fill_in(scope, MAX_FILLED)
+        """Embed one part of what waits; others write meanwhile."""
+        writing = partial(self._services.leases.held, scope)
+        return await self._services.book.fill_in(scope, MAX_FILLED, writing=writing)

@@ -120,6 +120,6 @@ def test_rows_get_vectors_once_the_embedder_is_back(
         until(lambda: not any(waiting(server, owner, noun) for noun in NOUNS), "rows still wait for vectors")
 
 
-def waiting(server: Running, owner: str, noun: Noun) -> list[tuple[str, str]]:
+def waiting(server: Running, owner: str, noun: Noun) -> list[object]:
     services = server.services
     return server.call(services.store.pending_vectors, Scope("", owner), noun, services.embedder.model)

@@ -82,15 +82,13 @@ async def test_vectors_are_kept_while_the_text_stays(store):
     assert batch.models[line] == "m"
     assert batch.vectors["vector"][line] == pytest.approx(vector(1), abs=1e-6)
     await store.put_memories(ANNE, [fact(1, "another text")], {}, "m")
-    assert {key for key, _ in await store.pending_vectors(ANNE, "memories", "m")} == {fact(1).id, fact(2).id}
+    assert {row.id for row in await store.unembedded(ANNE, "memories", "m")} == {fact(1).id, fact(2).id}
 
 
 async def test_another_model_makes_vectors_pending(store):
     await store.put_episodes(ANNE, [turn(1)], {turn(1).id: (vector(1), vector(2))}, "m")
-    assert await store.pending_vectors(ANNE, "episodes", "m") == []
-    [(pending, text)] = await store.pending_vectors(ANNE, "episodes", "m2")
-    assert pending == turn(1).id
-    assert text == "1 March 2026, user: hello"
+    assert await store.unembedded(ANNE, "episodes", "m") == []
+    assert await store.unembedded(ANNE, "episodes", "m2") == [turn(1)]
 
 
 async def test_embedded_rows_are_not_read_for_pending_ones(store, monkeypatch):
@@ -98,9 +96,9 @@ async def test_embedded_rows_are_not_read_for_pending_ones(store, monkeypatch):
     monkeypatch.setattr(lance, "decode", lambda layout, found: decoded.append(found.num_rows) or decode(layout, found))
     facts = [fact(number) for number in range(3)]
     await store.put_memories(ANNE, facts, {one.id: vector(1) for one in facts}, "o'neill/m")
-    assert await store.pending_vectors(ANNE, "memories", "o'neill/m") == []
+    assert await store.unembedded(ANNE, "memories", "o'neill/m") == []
     await store.put_memories(ANNE, [fact(4)], {fact(4).id: None}, "o'neill/m")
-    assert [key for key, _ in await store.pending_vectors(ANNE, "memories", "o'neill/m")] == [fact(4).id]
+    assert [row.id for row in await store.unembedded(ANNE, "memories", "o'neill/m")] == [fact(4).id]
     assert sum(decoded) == 1
 
 
@@ -150,7 +148,7 @@ async def test_an_owner_without_tables_has_nothing(store):
     assert await store.memories(ANNE) == []
     assert await store.episodes(ANNE, session="ses_1") == []
     assert await store.memory(ANNE, "mem_1") is None
-    assert await store.pending_vectors(ANNE, "memories", "m") == []
+    assert await store.unembedded(ANNE, "memories", "m") == []
     assert store.revision(ANNE, "memories") == ("", "")
     await store.remove_memories(ANNE, ["mem_1"])
     await store.remove_episodes(ANNE, session="ses_1")

@@ -61,12 +61,12 @@ async def test_a_broken_newest_version_is_set_aside(store, tmp_path, content):
     assert (await fresh.verify()).broken == ()
 
 
-async def test_new_dimension_rebuilds_table_with_pending_vectors(store, tmp_path):
+async def test_new_dimension_rebuilds_table_with_unembedded(store, tmp_path):
     await store.put_memories(ANNE, [fact(1)], {fact(1).id: vector(1)}, "m")
     wider = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION * 2)
     assert not (await wider.load(ANNE, "memories")).vectors["vector"].any()
     await wider.put_memories(ANNE, [fact(2)], {fact(2).id: np.ones(DIMENSION * 2, dtype=np.float32)}, "m2")
-    assert [key for key, _ in await wider.pending_vectors(ANNE, "memories", "m2")] == [fact(1).id]
+    assert [row.id for row in await wider.unembedded(ANNE, "memories", "m2")] == [fact(1).id]
     assert len(list((tmp_path / "lance" / "aa").glob("memories_*"))) == 1
 
 

@@ -103,7 +103,7 @@ async def test_only_long_histories_wait_for_their_vectors(services: Services) ->
         return Episode(f"msg_{turn}_{seq}", ANNA.session, turn, seq, "user", f"tea number {seq}", NOW)
 
     async def waiting() -> int:
-        return len(await services.store.pending_vectors(ANNA, "episodes", services.embedder.model))
+        return len(await services.store.unembedded(ANNA, "episodes", services.embedder.model))
 
     await services.book.keep(ANNA, [said(seq, f"turn_{seq}") for seq in range(30)])
     assert await waiting() == 0

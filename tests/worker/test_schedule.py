@@ -94,7 +94,7 @@ async def test_others_write_during_a_long_filling_in(services: Services, monkeyp
     async with asyncio.timeout(20):
         while seen == len(said):
             async with services.leases.held(anna):
-                seen = len(await services.store.pending_vectors(anna, "episodes", services.embedder.model))
+                seen = len(await services.store.unembedded(anna, "episodes", services.embedder.model))
     assert 0 < seen < len(said)
     await schedule.stop()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 import structlog
@@ -24,17 +25,17 @@ from proxy.store.compactions import Compactions
 from proxy.store.history import History
 from proxy.store.ledger import Ledger
 from proxy.store.passages import dense_text, trails
-from proxy.store.schema import Vector
+from proxy.store.schema import Noun, Vector
 from proxy.telemetry import LEARNED
 from proxy.types import Chunk, Episode, Kind, Memory, Scope
 
+Writing = Callable[[], AbstractAsyncContextManager[None]]
 Windows = Mapping[str, Sequence[Episode]]  # of turns, by the id of the last
 
 _log = structlog.get_logger(__name__)
-_BATCH = 64
 _AT_ONCE = 64  # messages of one turn that are embedded as they are stored …
 _AT_ONCE_CHARACTERS = 6_000  # … as long as they have no more than this together; it takes 40 ms a thousand
-_TURNS_AT_ONCE = 32  # that wait for each other, as in an import; more are found by words first
+TURNS_AT_ONCE = 32  # that wait for each other, as in an import; more are found by words first
 _TRAIL = 2  # turns before a new one that its window reaches
 _TRAIL_WEIGHTS = (1, 2, 1)  # LoCoMo: 1, 1.3, 1 and 1, 3, 1 find 0.5 points less, weights by length 1 to 2
 
@@ -66,11 +67,17 @@ class Book:
         if rows:
             await self._put_memories(scope, {row.id: row for row in rows})
 
-    async def keep(self, scope: Scope, episodes: Sequence[Episode]) -> None:
-        """Store what was said; of very many turns at once, vectors come later, as for the older part of a history."""
+    async def keep(self, scope: Scope, episodes: Sequence[Episode], *, words_first: bool = False) -> None:
+        """Store what was said; of very many turns at once, vectors come later, as for the older part of a history.
+
+        Args:
+            scope: Who said it.
+            episodes: Of one or more turns.
+            words_first: Leave their vectors to ``fill_in``; words find them until then.
+        """
         if not episodes:
             return
-        if len({episode.turn for episode in episodes}) > _TURNS_AT_ONCE:
+        if words_first or len({episode.turn for episode in episodes}) > TURNS_AT_ONCE:
             await self._write_episodes(scope, episodes, {})
             return
         new = {episode.id for episode in episodes}
@@ -93,58 +100,46 @@ class Book:
         written = await self._store.put_chunks(scope, chunks, vectors, self._embedder.model)
         self._index.take_in(scope, "chunks", written)
 
-    async def fill_in(self, scope: Scope, most: int = 512) -> int:
-        """Embed rows that wait for a vector of today's model, about ``most`` of them; return how many.
+    async def fill_in(self, scope: Scope, most: int = 128, *, writing: Writing = nullcontext) -> int:
+        """Embed rows that wait for a vector of today's model, at most ``most`` of a kind; return how many.
 
         Where embedding fails, nothing is written, and the rows go on waiting.
+
+        Args:
+            scope: Whose.
+            most: Of them are read and written at a time.
+            writing: Entered while rows are written, to hold the owner's lease; embedding takes long and needs none.
         """
-        model, filled = self._embedder.model, 0
-        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "memories", model)}
-        memories = [row for row in await self._store.memories(scope) if row.id in waiting] if waiting else []
-        for start in range(0, min(len(memories), most), _BATCH):
-            part = memories[start : start + _BATCH]
-            vectors = await self._vectors({row.id: dense_text(row) for row in part})
-            if not _all_there(vectors):
-                return filled
-            await self._store.put_memories(scope, part, vectors, model)
-            filled += len(part)
-        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "chunks", model)}
-        chunks = await self._store.chunks(scope, sorted(waiting)[:_BATCH]) if waiting else []
-        if chunks:
-            found = await self.embedded(chunks)
-            if not _all_there(found):
-                return filled
-            await self.shelve(scope, chunks, found)
-            filled += len(chunks)
-        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "episodes", model)}
-        episodes = await self._store.episodes(scope) if waiting else []
-        for session in {row.session for row in episodes if row.id in waiting}:
-            said = [row for row in episodes if row.session == session]
-            rows = [row for row in said if row.id in waiting][: max(0, most - filled)]
-            if not rows:
-                break
-            pairs = await self._episode_vectors(rows, trails(said))
-            if pairs is None:
-                return filled
-            await self._write_episodes(scope, rows, pairs)
-            filled += len(rows)
-        return filled
+        kinds: tuple[Noun, ...] = ("memories", "chunks", "episodes")
+        return sum([await self._fill_in(scope, noun, most, writing) for noun in kinds])
+
+    async def _fill_in(self, scope: Scope, noun: Noun, most: int, writing: Writing) -> int:
+        store, model = self._store, self._embedder.model
+        rows = await store.unembedded(scope, noun, model, limit=most)
+        said = {row.session: await self._index.said(scope, row.session) for row in rows} if noun == "episodes" else {}
+        windows = trails([one for episodes in said.values() for one in episodes])
+        texts = {one.id: dense_text(one) for row in rows for one in windows.get(row.id, (row,))}
+        vectors = await self._vectors(texts)
+        if not rows or not _all_there(vectors):
+            return 0
+        async with writing():
+            there = {row.id: row for row in (await store.load(scope, noun, ids=[row.id for row in rows])).items}
+            rows = [row for row in rows if there.get(row.id) == row]  # others were changed, or destroyed, meanwhile
+            if noun == "memories":
+                written = await store.put_memories(scope, rows, vectors, model)
+                self._index.take_in(scope, noun, written)
+            elif noun == "chunks":
+                await self.shelve(scope, rows, vectors)
+            else:
+                same = {one for one, told in said.items() if await self._index.said(scope, one) == told}
+                rows = [row for row in rows if row.session in same]
+                await self._write_episodes(scope, rows, _pairs(rows, windows, vectors))
+        return len(rows)
 
     async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], windows: Windows) -> None:
         """Store rows with the vectors of turn and trail, without where embedding fails."""
-        pairs = await self._episode_vectors(rows, windows)
-        await self._write_episodes(scope, rows, dict.fromkeys(row.id for row in rows) if pairs is None else pairs)
-
-    async def _episode_vectors(
-        self, rows: Sequence[Episode], windows: Windows
-    ) -> dict[str, tuple[Vector | None, Vector | None] | None] | None:
-        """Return the vectors of turn and trail; None where embedding fails. Turns before were embedded just now."""
-        found = await self._vectors({one.id: dense_text(one) for row in rows for one in windows[row.id]})
-        vectors = {id_: vector for id_, vector in found.items() if vector is not None}
-        if len(vectors) < len(found):
-            return None
-        trail = {row.id: _trail_vector([vectors[one.id] for one in windows[row.id]]) for row in rows}
-        return {row.id: (vectors[row.id], trail[row.id]) for row in rows}
+        vectors = await self._vectors({one.id: dense_text(one) for row in rows for one in windows[row.id]})
+        await self._write_episodes(scope, rows, _pairs(rows, windows, vectors) if _all_there(vectors) else {})
 
     async def _put_memories(self, scope: Scope, rows: Mapping[str, Memory]) -> None:
         """Store memories with their vectors; endings have none, as nothing finds them."""
@@ -186,7 +181,7 @@ class Book:
     async def _forget_in_summaries(self, scope: Scope, see: Callable[[str], str | None], now: datetime) -> None:
         """Take withheld sentences out of running summaries and of those of conversations, days and weeks."""
         await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
-        rows = await self._store.memories(scope)
+        rows = await self._index.living(scope)
         await self.rewrite(scope, await in_thread("learn", mended, rows, see, now))
 
 
@@ -196,6 +191,13 @@ def _alters_what_is_shown(change: Change) -> bool:
     if before is None or change.action == "reinforce":
         return False
     return replace(before, pinned=memory.pinned, updated_at=memory.updated_at) != memory
+
+
+def _pairs(
+    rows: Iterable[Episode], windows: Windows, vectors: Mapping[str, Vector]
+) -> dict[str, tuple[Vector | None, Vector | None] | None]:
+    """Return the vectors of turn and trail of each row, by id."""
+    return {row.id: (vectors[row.id], _trail_vector([vectors[one.id] for one in windows[row.id]])) for row in rows}
 
 
 def _long_before(episodes: Sequence[Episode]) -> list[Episode]:
@@ -225,7 +227,7 @@ def _trail_vector(vectors: Sequence[Vector]) -> Vector:
     return mean / max(np.float32(np.linalg.norm(mean)), np.float32(1e-12))
 
 
-def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:
+def _all_there(vectors: Mapping[str, Vector | None]) -> TypeGuard[Mapping[str, Vector]]:
     return all(vector is not None for vector in vectors.values())
 
 

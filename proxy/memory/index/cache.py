@@ -107,7 +107,7 @@ class IndexCache:
         shelf = (await self._entry(scope, "episodes")).shelf
         if shelf is not None:
             return shelf.unembedded(scope)
-        return 0 if scope.agent else len(await self.store.pending_vectors(scope, "episodes", self.model))
+        return 0 if scope.agent else len(await self.store.unembedded(scope, "episodes", self.model))
 
     async def living(self, scope: Scope) -> list[Memory]:
         """Return all of the owner's memories."""
