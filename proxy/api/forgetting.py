@@ -10,7 +10,7 @@ from pydantic import Field
 
 from proxy.api.caller import Body, Caller, Parts, Router
 from proxy.api.shapes import memory_shape
-from proxy.api.writing import Text, write
+from proxy.api.writing import Text, settled, write
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.plan.changes import TEXTS, Change, is_ending, undo_changes
@@ -18,6 +18,7 @@ from proxy.process.threads import in_thread
 from proxy.types import Memory
 
 router = Router(prefix="/v1/memories")
+SETTLE_S = 5.0
 
 
 class ForgetBody(Body):
@@ -42,6 +43,7 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
     if len(given) != 1:
         raise InvalidRequest("Send exactly one of `text`, `query` and `ids` to say what to forget.", param="text")
     request = Request(body.text or body.query or "", body.ids or ())
+    await settled(services, scope, SETTLE_S)  # what was said just before is meant too
     now = services.clock.now()
     may = scope.owns if request.ids else scope.sees  # what is named by its id is meant, whatever project it is of
     rows = [row for row in await services.store.memories(scope) if may(row.agent)]

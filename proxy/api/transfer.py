@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
@@ -14,26 +13,25 @@ from proxy.api.asgi import body_chunks
 from proxy.api.caller import Caller, PageSize, Parts, Router, Writer
 from proxy.api.forms import is_form, read_form
 from proxy.api.shapes import behind, job_shape, listing
+from proxy.api.writing import settled
 from proxy.clock import iso
 from proxy.errors import InvalidRequest
 from proxy.memory.lifecycle.transfer.formats import FORMATS, Format
 from proxy.memory.lifecycle.transfer.ours import export
 from proxy.services import Services
 from proxy.store.jobs import Job
-from proxy.types import Scope
 from proxy.upstream.headers import find
 from proxy.worker.destroy import erase_scope
 from proxy.worker.importer import places_of
 
 router = Router(prefix="/v1")
 SETTLE_S = 30.0  # that an export waits for turns which are still on their way
-_PAUSE_S = 0.1
 
 
 @router.get("/export", response_class=StreamingResponse)
 async def export_scope(scope: Caller, services: Parts) -> StreamingResponse:
     """Return everything of the caller as JSON lines: memories, conversations, documents, history, settings of these."""
-    await _settled(services, scope)
+    await settled(services, scope, SETTLE_S)
     await services.uses.flush()
     now = services.clock.now()
     name = f"throughline-{iso(now)[:10]}.jsonl"
@@ -91,11 +89,3 @@ async def _body(request: Request, services: Services) -> AsyncIterator[bytes]:
     if int(find(headers, "content-length") or most + 1) > most:
         raise InvalidRequest(f"A form may have {most} bytes; send a larger file as the body itself.")
     yield (await read_form(await request.body(), headers)).data
-
-
-async def _settled(services: Services, scope: Scope) -> None:
-    """Wait for turns that are on their way, for a while."""
-    until = services.clock.monotonic() + SETTLE_S
-    while (await services.journal.tally(scope))[0] and services.clock.monotonic() < until:
-        services.wake.set()
-        await asyncio.sleep(_PAUSE_S)

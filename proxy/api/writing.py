@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -19,7 +20,16 @@ from proxy.text.secrets import redact
 from proxy.text.topics import is_about
 from proxy.types import Memory, Scope
 
+_PAUSE_S = 0.1
 _TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dead process began
+
+
+async def settled(services: Services, scope: Scope, patience_s: float) -> None:
+    """Wait until what the scope has said is learned, at most so long."""
+    until = services.clock.monotonic() + patience_s
+    while (await services.journal.tally(scope))[0] and services.clock.monotonic() < until:
+        services.wake.set()
+        await asyncio.sleep(_PAUSE_S)
 
 
 async def write(services: Services, scope: Scope, plan: Callable[[list[Memory]], Sequence[Change]]) -> Sequence[Change]:

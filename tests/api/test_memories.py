@@ -306,6 +306,13 @@ def test_forget_reaches_what_never_became_a_memory(alice: Speaker, upstream: Any
     assert "Konrad" not in injected(alice, upstream, "Who would have liked the soup?")
 
 
+def test_forget_reaches_what_was_just_said(alice: Speaker) -> None:
+    alice.say("I live in Oslo")
+    assert [memory["text"] for memory in forget(alice, text="Oslo")["closed"]] == ["I live in Oslo"]
+    alice.wait()
+    assert alice.memories() == []
+
+
 def test_a_record_of_an_ending_is_no_memory(alice: Speaker) -> None:
     create(alice, "I use Zorbek as a drawing tool")
     batch = forget(alice, text="zorbek")["batch"]
