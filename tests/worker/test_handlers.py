@@ -117,6 +117,21 @@ async def test_only_long_histories_wait_for_their_vectors(services: Services) ->
     assert await waiting() == 0
 
 
+async def test_words_come_first_while_many_turns_wait(services: Services) -> None:
+    """However few of them are stored at a time."""
+    waiting: list[object] = []
+    for numbers in (range(40), range(40, 41)):
+        for number in numbers:
+            await services.journal.record(ANNA, make_record(ANNA, str(number)))
+        claim = await services.journal.claim("w", now=services.clock.now(), lease_s=30)
+        assert claim is not None
+        await work_off(services, claim)  # it stores them; learning begins after a pause
+        await services.leases.release(claim.scope, claim.holder)
+        waiting = await services.store.unembedded(ANNA, "episodes", services.embedder.model)
+        await services.book.fill_in(ANNA)
+    assert waiting != []
+
+
 async def test_rows_stored_during_upkeep_get_it_later(services: Services) -> None:
     """A long line of turns may be stored only after the upkeep that their requests asked for."""
     await services.journal.record(ANNA, make_record(ANNA, "1"))

@@ -99,6 +99,21 @@ async def test_others_write_during_a_long_filling_in(services: Services, monkeyp
     await schedule.stop()
 
 
+async def test_what_waits_to_be_learned_goes_first(services: Services) -> None:
+    services.is_embedder_warm = True
+    anna, now = make_scope("anna"), services.clock.now()
+    said = [Episode(f"msg_{at}", anna.session, f"turn_{at}", at, "user", f"tea number {at}", now) for at in range(60)]
+    await services.book.keep(anna, said)
+    for number in range(40):
+        await services.journal.record(anna, make_record(anna, str(number)))
+    filling = schedule_module._Filling(services)
+    await filling.tick([anna])
+    assert len(await services.store.unembedded(anna, "episodes", services.embedder.model)) == len(said)
+    await services.journal.finish(anna, [item.seq for item in await services.journal.items(anna)], now=now)
+    await filling.tick([])
+    assert await services.store.unembedded(anna, "episodes", services.embedder.model) == []
+
+
 async def test_conversations_unused_for_long_are_pruned(services: Services) -> None:
     anna = make_scope("anna")
     assert isinstance(services.clock, ManualClock)
