@@ -155,6 +155,8 @@ def xlsx(sheets: Mapping[str, list[list[str | float]]], *, extra: Mapping[str, s
 
 
 def _cell(value: str | float) -> str:
+    if isinstance(value, str) and value.startswith("="):  # as programs write it that compute nothing
+        return f"<c><f>{value[1:]}</f><v></v></c>"
     if isinstance(value, str):
         return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
     return f"<c><v>{value}</v></c>"

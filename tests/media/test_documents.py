@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -118,6 +119,25 @@ async def test_xlsx_gives_a_table_for_each_sheet(tmp_path):
     assert page.text == "# Stock\n\n| Name | Count |\n| --- | --- |\n| Tea \\| green | 3 |\n| Cake | 1.5 |"
 
 
+async def test_xlsx_shows_formulas_without_a_value(tmp_path):
+    rows = [["Item", "Price"], ["Rent", 900.0], ["Sum", "=SUM(B2:B9)&amp;&quot; EUR&quot;"], ["Half", "=B2/2"]]
+    [text] = await texts(tmp_path, made.xlsx({"Budget": rows}), "budget.xlsx")
+    assert "| Rent | 900 |" in text
+    assert '| Sum | =SUM(B2:B9)&" EUR" |' in text
+    assert "| Half | =B2/2 |" in text
+
+
+async def test_xlsx_shows_the_value_of_a_computed_formula(tmp_path):
+    sheet = b'<c t="str"><f>A1&amp;"x"</f><v>total</v></c><c><f>1+1</f><v>2</v></c><c r="E1" t="str"><f>NOW()</f></c>'
+    data = made.xlsx({"Budget": [["Item", 3.0]]})
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        parts = {name: packed.read(name) for name in packed.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    parts[name] = parts[name].replace(b"</row>", sheet + b"</row>", 1)
+    [text] = await texts(tmp_path, made.zipped(parts), "budget.xlsx")
+    assert "| Item | 3 | total | 2 | =NOW() |" in text
+
+
 async def test_odt_gives_headings_lists_and_tables(tmp_path):
     body = (
         '<text:h text:outline-level="2">Tea</text:h><text:p>She<text:s text:c="2"/>drinks <text:span>green</text:span> tea.</text:p>'
@@ -164,6 +184,13 @@ async def test_mail_gives_headers_text_and_names_of_attachments(tmp_path):
     assert "She drinks green tea." in text
     assert text.endswith("Attachments: pot.png")
     assert content.notes == ("attachments were not read: pot.png",)
+
+
+@pytest.mark.parametrize("last", ["9,90", "9,90;8,80"])
+async def test_decimal_commas_do_not_part_a_csv(tmp_path, last):
+    text = "".join(f"Artikel {n};{n},50;{n + 1},50;{last}\n" for n in range(1, 6))
+    [read] = await texts(tmp_path, text, "preise.csv")
+    assert f"| Artikel 1 | 1,50 | 2,50 | {last.replace(';', ' | ')} |" in read
 
 
 @pytest.mark.parametrize("sign", [",", ";", "\t", "|"])

@@ -43,4 +43,6 @@ def _delimiter(sample: str, sniffed: Sniffed) -> str:
         usual = max(set(counts), key=counts.count, default=1)
         return (counts.count(usual) if usual > 1 else 0, usual)
 
-    return max(_DELIMITERS, key=evenness)
+    best = max(_DELIMITERS, key=evenness)
+    # In a table without a header, "Rent;1,50;2,50", the decimal commas part the lines evenly as well.
+    return ";" if best == "," and evenness(";")[0] == evenness(",")[0] > 0 else best
