@@ -175,7 +175,7 @@ class Files:
         await send_whole(call.send, 200, [("content-type", "application/octet-stream"), *_INERT], data)
 
     async def _delete(self, call: _Call, part: Services, upload: Upload) -> None:
-        if await part.files.remove(call.owner, upload.id):
+        if await part.library.remove_upload(call.owner, upload, part.clock.now()):
             item = await _item(part, call.owner, upload)
             if item is not None:
                 await destroy_file(part, call.owner, item.id)

@@ -114,9 +114,8 @@ async def take_in(
         MediaRefused: If it is of no kind that is read.
     """
     now: datetime = named_time(by_name(headers), may_name=may_name) or services.clock.now()
-    item, is_new = await services.library.take_in(scope, Parcel(form.data, form.name, form.declared, "upload", now))
-    if is_new:
-        services.arrived.set()
+    item, _ = await services.library.take_in(scope, Parcel(form.data, form.name, form.declared, "upload", now))
+    services.arrived.set()
     return item
 
 

@@ -216,6 +216,7 @@ def _common(item: Shown, noun: str) -> dict[str, Any]:
         "id": item.id,
         "object": noun,
         "name": item.name,
+        "names": [item.name, *item.names],
         "media_type": item.media_type,
         "bytes": item.size_bytes,
         "sha256": item.sha256,

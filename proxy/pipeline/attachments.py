@@ -16,6 +16,7 @@ from proxy.errors import ContentDamaged, NotFound, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.media.read import read_document, sniff_file
 from proxy.memory.library import standin
+from proxy.memory.library.library import named
 from proxy.memory.recall.query import Query, widen
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.identify import scope_for
@@ -139,6 +140,7 @@ class _Desk:
             one.reason = "not_fetched" if attachment.url else "not_here"
             return None
         one.item = item
+        item = replace(item, name=named(attachment.name) or item.name)
         if isinstance(item, Document) and (self._model.sees or self._model.reads):
             item = await self._parsed(part, item)
             if self._is_too_large(item):
@@ -184,7 +186,7 @@ class _Desk:
             if upload.is_forwarded and self._model.sees:
                 one.action = "kept"
                 return None
-            return await self._inlined(one, part, item, attachment)
+            return await self._inlined(one, part, replace(item, name=upload.name), attachment)
         return None
 
     async def _inlined(self, one: Attached, part: Services, item: Shown, attachment: Attachment) -> dict[str, Any]:
@@ -210,7 +212,7 @@ class _Desk:
             async with asyncio.timeout_at(self._until):
                 if isinstance(item, Document):
                     return await self._whole_text(one, part, item)
-                image = await self._read(part, item)
+                image = replace(await self._read(part, item), name=item.name)
         except TimeoutError:
             one.action, one.reason = "failed", "deadline"
             self._exchange.degrade("attachments")
@@ -274,7 +276,7 @@ class _Desk:
                 while True:
                     now = await part.media.get(self._scope, item.id)
                     if isinstance(now, Document) and await self._is_searchable(part, now):
-                        return now
+                        return replace(now, name=item.name)
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
             self._exchange.degrade("attachments")

@@ -61,7 +61,7 @@ async def take(attachment: Attachment, exchange: Exchange, services: Services) -
     parcel = Parcel(data, name, declared, "tool" if attachment.is_of_tool else "chat", exchange.moment)
     item, is_new = await services.library.take_in(exchange.required_scope, parcel)
     services.library.recognise(exchange.required_scope, attachment.data, item)
-    if is_new:
+    if is_new or item.names:
         services.arrived.set()
     return item
 

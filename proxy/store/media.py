@@ -22,7 +22,7 @@ from proxy.types import Document, Image, Scope
 MediaKind = Literal["document", "image"]
 Shown: TypeAlias = Document | Image
 _TIMES = ("created_at", "taken_at")
-_TUPLES = ("used_in", "notes", "objects", "colours", "place")
+_TUPLES = ("used_in", "names", "notes", "objects", "colours", "place")
 _TYPES: dict[str, type[Document] | type[Image]] = {"document": Document, "image": Image}
 _CHECKED: dict[str, TypeAdapter[Shown]] = {kind: TypeAdapter(of) for kind, of in _TYPES.items()}
 _FIELDS = {kind: frozenset(field.name for field in fields(of)) for kind, of in _TYPES.items()}
@@ -140,6 +140,30 @@ class Media:
 
         return await self._db.submit(update)
 
+    async def rename(
+        self, scope: Scope, media_id: str, edit: Callable[[tuple[str, ...]], tuple[str, ...]], *, now: datetime
+    ) -> Shown | None:
+        """Change the names of something, and have its passages named so; None if it is gone."""
+
+        def update(connection: sa.Connection) -> Shown | None:
+            where = (media.c.owner == scope.user, media.c.id == media_id)
+            row = connection.execute(sa.select(media.c.kind, media.c.body).where(*where)).first()
+            if row is None:
+                return None
+            item = _decoded(row)
+            names = edit((item.name, *item.names))
+            if names == (item.name, *item.names):
+                return item
+            renamed = replace(item, name=names[0], names=names[1:])
+            values: dict[str, Any] = {"body": _encoded(renamed)}
+            if item.status == "ready":  # a reader that is at it names them when it is done
+                waiting = replace(renamed, status="processing")
+                values = {"body": _encoded(waiting), "status": waiting.status, **_due(now)}
+            connection.execute(media.update().where(*where).values(**values))
+            return renamed
+
+        return await self._db.submit(update)
+
     async def is_last(self, scope: Scope, media_id: str, sha256: str) -> bool:
         """Return whether nothing else of the owner has the bytes of something."""
         others = (media.c.owner == scope.user, media.c.sha256 == sha256, media.c.id != media_id)
@@ -221,8 +245,7 @@ class Media:
             row = connection.execute(sa.select(media.c.kind, media.c.body).where(*where)).first()
             if row is not None:
                 item = replace(_decoded(row), status="processing", fraction=0.0)
-                values = {"holder": "", "until_ms": 0, "due_ms": to_ms(now), "attempts": 0}
-                again = media.update().where(*where).values(body=_encoded(item), status=item.status, **values)
+                again = media.update().where(*where).values(body=_encoded(item), status=item.status, **_due(now))
                 connection.execute(again)
 
         await self._db.submit(edit)
@@ -255,6 +278,11 @@ class Media:
 
 
 _CLAIMED = (media.c.tenant, media.c.owner, media.c.agent, media.c.kind, media.c.attempts, media.c.body)
+
+
+def _due(now: datetime) -> dict[str, Any]:
+    """Return columns of what any reader may take at once."""
+    return {"holder": "", "until_ms": 0, "due_ms": to_ms(now), "attempts": 0}
 
 
 def kind_of(item: Shown) -> MediaKind:

@@ -20,6 +20,8 @@ Role = Literal["user", "assistant"]
 Provenance = Literal["user", "user_confirmed", "document", "tool", "assistant"]
 ReadingStatus = Literal["processing", "ready", "failed"]
 
+BETWEEN_NAMES = " / "  # of one file, where it is cited by several
+
 STATUSES: tuple[Status, ...] = ("active", "closed", "review", "quarantined", "archived")
 
 
@@ -125,7 +127,11 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """A file that the user showed, whatever it is, and how far it is read."""
+    """A file that the user showed, whatever it is, and how far it is read.
+
+    Attributes:
+        names: Other names under which the same bytes came.
+    """
 
     id: str
     name: str
@@ -141,6 +147,12 @@ class ShownFile:
     reason: str = ""  # why it is not read, in a word and in words
     error: str = ""
     used_in: tuple[str, ...] = ()  # conversations
+    names: tuple[str, ...] = ()
+
+    @property
+    def all_names(self) -> str:
+        """Every name of it, as it is cited; no file's name has a slash."""
+        return BETWEEN_NAMES.join((self.name, *self.names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import structlog
 from proxy.clock import to_ms
 from proxy.errors import ProxyError
 from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.library.caption import image_chunks
 from proxy.memory.lifecycle.quarantine import apart_episodes, apart_passages
 from proxy.process.threads import spawn
 from proxy.services import Services
@@ -27,7 +28,6 @@ from proxy.store.sessions import Session
 from proxy.store.stamps import expected_tables
 from proxy.types import Chunk, Episode, Image, Scope
 from proxy.types.scope import settled
-from proxy.worker.read_in import image_chunks
 
 _log = structlog.get_logger(__name__)
 _AT_A_TIME = 500  # rows of one commit

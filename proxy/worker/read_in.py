@@ -18,7 +18,7 @@ from proxy.media.chunk import chunks, outline
 from proxy.media.image import distance
 from proxy.media.limits import Limits
 from proxy.media.read import note_of_silence, read_document, read_image, read_text_of_image, sniff_file
-from proxy.memory.library.caption import is_sendable, words_of
+from proxy.memory.library.caption import image_chunks, is_sendable, words_of
 from proxy.memory.library.digest import digest
 from proxy.memory.library.library import as_said
 from proxy.memory.lifecycle.quarantine import holds_secrets, speaks_to_the_model
@@ -40,7 +40,6 @@ _PARSED = 0.3  # share of the work
 _TICK_S = 0.4
 _MAX_OUTLINE = 6000
 _MAX_OCR = 20_000
-_IMAGE_PIECE = 600  # characters
 _NEAR = 4  # of 64 bits
 _SAME_SHAPE = 0.03
 _SAME_TEXT = 0.7
@@ -73,6 +72,8 @@ async def read_in(services: Services, reading: Reading) -> Shown:
     """
     progress = _Progress(reading.item.fraction)
     async with _held(services, reading, progress):
+        if reading.item.fraction == 1.0:
+            return await _renamed(services, reading)
         if isinstance(reading.item, Document):
             return await _document(services, reading, reading.item, progress)
         return await _image(services, reading, reading.item, progress)
@@ -94,7 +95,7 @@ async def _document(services: Services, reading: Reading, item: Document, progre
             f"{item.id}.{piece.seq}",
             "chunk",
             item.id,
-            item.name,
+            item.all_names,
             piece.text,
             item.created_at,
             piece.seq,
@@ -119,18 +120,32 @@ async def _document(services: Services, reading: Reading, item: Document, progre
     await _note(services, reading, known)
     await _store(services, reading, rows, progress)
     done = await _finish(services, reading, known)
-    await _resettle(services, reading, rows)
+    await _resettle(services, reading, rows, done)
     if agent == item.agent:
         sum_up(services, reading.scope, known, [page.text for page in content.pages])
     return done
 
 
-async def _resettle(services: Services, reading: Reading, rows: Sequence[Chunk]) -> None:
-    """Move what was set apart, or released, while it was read."""
+async def _renamed(services: Services, reading: Reading) -> Shown:
+    """Name the passages of something that is read, and was shown under another name since."""
+    item = reading.item
+    numbered = [f"{item.id}.{seq}" for seq in range(item.chunks)] if isinstance(item, Document) else []
+    ids = [row.id for row in image_chunks(item)] if isinstance(item, Image) else numbered
+    rows = await services.store.chunks(reading.scope, ids)
+    rows = await _resettle(services, reading, rows, item)
+    done = await _finish(services, reading, item)
+    await _resettle(services, reading, rows, done)
+    return done
+
+
+async def _resettle(services: Services, reading: Reading, rows: Sequence[Chunk], item: Shown) -> list[Chunk]:
+    """Move what was set apart, or released, and rename what came under another name, while it was read."""
     async with services.leases.held(reading.scope):
         agent = await _partition(services, reading, ())
-        moved = [replace(row, agent=agent) for row in rows if row.agent != agent]
+        settled = [replace(row, agent=agent, name=item.all_names) for row in rows]
+        moved = [row for row, before in zip(settled, rows, strict=True) if row != before]
         await services.store.put_chunks(reading.scope, moved, {}, "")
+    return settled
 
 
 async def _partition(services: Services, reading: Reading, texts: Sequence[str], *, has_secrets: bool = False) -> str:
@@ -185,7 +200,7 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
     rows = [replace(row, agent=agent) for row in image_chunks(known)]
     await _store(services, reading, rows, progress)
     done = await _finish(services, reading, known)
-    await _resettle(services, reading, rows)
+    await _resettle(services, reading, rows, done)
     return done
 
 
@@ -201,30 +216,9 @@ async def _lettered(known: Image, path: Path, limits: Limits) -> Image:
     return replace(known, ocr_text=text, notes=() if text else (await note_of_silence(limits),))
 
 
-def image_chunks(image: Image) -> list[Chunk]:
-    """Return what is recalled of an image: one passage, or several where much is written in it."""
-    pieces = _pieces(words_of(image).splitlines())
-    of, whose = (image.id, image.name), {"agent": image.agent, "session": image.session, "taken_at": image.taken_at}
-    return [
-        Chunk(image.id if not seq else f"{image.id}.{seq}", "image", *of, piece, image.created_at, seq, **whose)  # type: ignore[arg-type]
-        for seq, piece in enumerate(pieces)
-    ]
-
-
 def _zoned(moment: datetime | None) -> datetime | None:
     """Return a camera's time; where it does not say of which zone it is, as if of UTC."""
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
-
-
-def _pieces(lines: Sequence[str]) -> list[str]:
-    """Return lines put together to passages of a few hundred characters."""
-    pieces = [""]
-    short = [line[at : at + _IMAGE_PIECE] for line in lines for at in range(0, max(len(line), 1), _IMAGE_PIECE)]
-    for line in short:
-        if len(pieces[-1]) + len(line) > _IMAGE_PIECE:
-            pieces.append("")
-        pieces[-1] += f"\n{line}" if pieces[-1] else line
-    return pieces
 
 
 async def _captioned(services: Services, reading: Reading, image: Image, thumbnail: bytes) -> Image:

@@ -18,7 +18,7 @@ from proxy.memory.plan.changes import FORGOTTEN, is_ending, is_marked
 from proxy.store.passages import place_in_session
 from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Vector
 from proxy.text.filenames import name_terms
-from proxy.types import Chunk, Episode, Memory, Scope
+from proxy.types import BETWEEN_NAMES, Chunk, Episode, Memory, Scope
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -172,7 +172,7 @@ class ChunkShelf(Shelf[Chunk]):
         self._page = Column(np.int32)
         self._document = Column(np.int32)
         self._documents: dict[str, int] = {}
-        self._names: list[tuple[int, str, frozenset[str]]] = []
+        self._names: dict[int, tuple[str, list[tuple[int, str, frozenset[str]]]]] = {}
 
     @property
     def pages(self) -> NDArray[np.int32]:
@@ -180,8 +180,8 @@ class ChunkShelf(Shelf[Chunk]):
         return self._page.values
 
     def names(self) -> Sequence[tuple[int, str, frozenset[str]]]:
-        """Return number, name and the telling words of the name of each document and image."""
-        return self._names
+        """Return number, name and the telling words of the name of each document and image, for each of its names."""
+        return [named for _, found in self._names.values() for named in found]
 
     def of_documents(self, numbers: Sequence[int]) -> Mask:
         """Return the lines of some documents."""
@@ -192,10 +192,10 @@ class ChunkShelf(Shelf[Chunk]):
         self._document.extend([self._number(item) for item in items])
 
     def _number(self, item: Chunk) -> int:
-        number = self._documents.get(item.document)
-        if number is None:
-            number = self._documents[item.document] = len(self._documents)
-            self._names.append((number, item.name, name_terms(item.name)))
+        number = self._documents.setdefault(item.document, len(self._documents))
+        if self._names.get(number, ("", []))[0] != item.name:
+            names = item.name.split(BETWEEN_NAMES)
+            self._names[number] = (item.name, [(number, name, name_terms(name)) for name in names])
         return number
 
 

@@ -7,10 +7,13 @@ import secrets
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
+from proxy.errors import NotFound
 from proxy.media.base import MediaRefused, Sniffed
 from proxy.media.sniff import sniff
 from proxy.process.threads import in_thread
@@ -23,6 +26,7 @@ from proxy.types import Document, Image, Scope
 
 FILE_ID = "file-thr"  # how ids of uploads that only we have begin
 _MAX_NAME = 200
+_MAX_NAMES = 19  # besides the first
 _MAX_USES = 200
 _MAX_SEEN, _SAMPLE = 5000, 48
 _HEAD_BYTES = 2 * 2**20
@@ -77,6 +81,8 @@ class Library:
             is_new = known is None
             if known is None:
                 known, is_new = await self.media.add(scope, _item(scope, parcel, sniffed, sha256))
+        if not is_new:
+            known = await self._called(scope, known, named(parcel.name), parcel.now)
         return await self.used(scope, known), is_new
 
     async def upload(
@@ -86,7 +92,7 @@ class Library:
         upload = Upload(
             id_ or f"{FILE_ID}{secrets.token_hex(12)}",
             item.id,
-            _named(name) or item.name,
+            named(name) or item.name,
             purpose,
             size_bytes,
             now,
@@ -95,6 +101,23 @@ class Library:
         )
         await self.files.add(scope, upload)
         return upload
+
+    async def remove_upload(self, scope: Scope, upload: Upload, now: datetime) -> bool:
+        """Delete an upload and the name that only it had; return whether no other one is of the same bytes."""
+        if await self.files.remove(scope, upload.id):
+            return True
+        with suppress(NotFound):
+            item = await self.media.get(scope, upload.media)
+            left = {one.name for one in await self.files.all(scope) if one.media == upload.media}
+            if upload.name not in left and upload.agent == item.agent:
+                await self.media.rename(scope, item.id, partial(_without, upload.name), now=now)
+        return False
+
+    async def _called(self, scope: Scope, item: Shown, name: str, now: datetime) -> Shown:
+        """Note a name under which the same bytes came again; not that of a project for what others see as well."""
+        if not name or name in (item.name, *item.names) or len(item.names) >= _MAX_NAMES or item.agent != scope.agent:
+            return item
+        return await self.media.rename(scope, item.id, lambda names: (*names, name), now=now) or item
 
     async def used(self, scope: Scope, item: Shown) -> Shown:
         """Note the conversation in which something was shown."""
@@ -123,12 +146,26 @@ class Library:
         return self._locks.setdefault(scope.user, asyncio.Lock())
 
 
+def named(name: str) -> str:
+    """Return a file's name without folders, without what is not printed, and without secrets."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    printed = "".join(char if char.isprintable() else " " for char in last)
+    named = " ".join(printed.split())[:_MAX_NAME]
+    stem, dot, ending = named.rpartition(".")  # "hunter22.txt" looks like a file, "hunter22" like a password
+    return redact_name(f"{redact_name(stem)}{dot}{ending}")
+
+
+def _without(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names without one, unless it is the only one."""
+    return tuple(one for one in names if one != name) or names
+
+
 def as_said(known: Shown, now: Shown) -> Shown:
     """Return what is known by reading, with what others said of it meanwhile."""
+    about: dict[str, Any] = {"used_in": now.used_in, "name": now.name, "names": now.names}
     if isinstance(known, Document) and isinstance(now, Document):
-        about: dict[str, Any] = {"content_type": now.content_type, "priority": now.priority, "metadata": now.metadata}
-        return replace(known, used_in=now.used_in, **about)
-    return replace(known, used_in=now.used_in)
+        about |= {"content_type": now.content_type, "priority": now.priority, "metadata": now.metadata}
+    return replace(known, **about)
 
 
 def _print_of(scope: Scope, data: str) -> tuple[str, ...]:
@@ -139,7 +176,7 @@ def _print_of(scope: Scope, data: str) -> tuple[str, ...]:
 
 def _item(scope: Scope, parcel: Parcel, sniffed: Sniffed, sha256: str) -> Shown:
     fields: dict[str, Any] = {
-        "name": _named(parcel.name) or _nameless(parcel, sniffed),
+        "name": named(parcel.name) or _nameless(parcel, sniffed),
         "media_type": sniffed.media_type,
         "size_bytes": len(parcel.data),
         "sha256": sha256,
@@ -158,15 +195,6 @@ def _nameless(parcel: Parcel, sniffed: Sniffed) -> str:
     """Return a name for what has none."""
     whose = " from a tool" if parcel.source == "tool" else ""
     return f"{sniffed.kind}{whose} of {parcel.now.date().isoformat()}{_ENDINGS.get(sniffed.media_type, '')}"
-
-
-def _named(name: str) -> str:
-    """Return a file's name without folders, without what is not printed, and without secrets."""
-    last = name.replace("\\", "/").rpartition("/")[2]
-    printed = "".join(char if char.isprintable() else " " for char in last)
-    named = " ".join(printed.split())[:_MAX_NAME]
-    stem, dot, ending = named.rpartition(".")  # "hunter22.txt" looks like a file, "hunter22" like a password
-    return redact_name(f"{redact_name(stem)}{dot}{ending}")
 
 
 def _head(data: bytes) -> bytes:
