@@ -16,7 +16,7 @@ from proxy.errors import ContentDamaged, NotFound, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.media.read import read_document, sniff_file
 from proxy.memory.library import standin
-from proxy.memory.library.library import named
+from proxy.memory.library.library import FILE_ID, named
 from proxy.memory.recall.query import Query, widen
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.identify import scope_for
@@ -36,6 +36,7 @@ _CHARACTERS_A_TOKEN = 4
 _DOCUMENT_TOKENS = 4000  # of outline and passages that stand in for a document larger than the window
 _MIN_BYTES_A_TOKEN = 2  # of a packed or text file that may not fit the window
 _FULL = 0.9  # of the window
+_GONE = "there is no upload of this id; it was deleted, or is another user's. Upload it again"
 _MAX_SHARE = 0.25  # of the window, for what stands in for one document
 
 
@@ -139,7 +140,7 @@ class _Desk:
         if item is None:
             one.reason = "not_fetched" if attachment.url else "not_here"
             return None
-        one.item = item
+        one.item, one.is_in_memory = item, part is not self._services
         item = replace(item, name=named(attachment.name) or item.name)
         if isinstance(item, Document) and (self._model.sees or self._model.reads):
             item = await self._parsed(part, item)
@@ -160,9 +161,14 @@ class _Desk:
         return size > self._model.window * _MIN_BYTES_A_TOKEN
 
     async def _taken(self, attachment: Attachment) -> tuple[Services, Shown | None]:
-        """Keep an attachment now, or know it from before; where the mode does not learn, in memory only."""
+        """Keep an attachment now, or know it from before; where the mode does not learn, in memory only.
+
+        So is one of an answered message, which may have been deleted since; what is new to us is kept beside.
+        """
         part = self._services
-        if not self._exchange.learns and part.ephemeral is not None:
+        answered = max((one.index for one in self._exchange.messages if one.role == "assistant"), default=-1)
+        is_new = self._exchange.learns and attachment.place[0] > answered
+        if not is_new and part.ephemeral is not None:
             if attachment.data:
                 sha256 = await in_thread("cpu", lambda: digest(decoded(attachment.data)))
                 if (known := await part.media.named(self._scope, sha256)) is not None:
@@ -172,7 +178,7 @@ class _Desk:
         return part, await take(attachment, self._exchange, part)
 
     async def _uploaded(self, one: Attached) -> dict[str, Any] | None:
-        """Return what stands for an upload of ours; None for one that the provider has."""
+        """Return what stands for an upload of ours, also a deleted one; None for one that the provider has."""
         attachment = one.attachment
         for part in (self._services, self._services.ephemeral):
             if part is None:
@@ -187,7 +193,10 @@ class _Desk:
                 one.action = "kept"
                 return None
             return await self._inlined(one, part, replace(item, name=upload.name), attachment)
-        return None
+        if not attachment.file_id.startswith(FILE_ID) or self._services.settings.files.handling == "forward":
+            return None
+        one.action, one.reason = "refused", "not_here"  # no provider has it; it would refuse the whole conversation
+        return self._wire.text_part(standin.of_refusal(attachment.name or attachment.file_id, _GONE), attachment)
 
     async def _inlined(self, one: Attached, part: Services, item: Shown, attachment: Attachment) -> dict[str, Any]:
         takes_it = self._model.sees if isinstance(item, Image) else self._model.reads

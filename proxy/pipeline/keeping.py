@@ -98,7 +98,9 @@ async def _keep_all(exchange: Exchange, services: Services, fresh: list[Attached
     await asyncio.sleep(_HEAD_START_S)
     for one in fresh:
         try:
-            if one.item is not None:
+            if one.is_in_memory:
+                one.item, one.is_in_memory = await take(one.attachment, exchange, services), False
+            elif one.item is not None:
                 await services.library.used(exchange.required_scope, one.item)
             elif one.action == "left":
                 one.item = await take(one.attachment, exchange, services)

@@ -62,12 +62,14 @@ class Attached:
         action: ``kept`` as it was sent, or what stands in its place: ``described``, ``text``, ``outline``, ``data``;
             ``refused``, ``failed`` or ``left`` where it is not kept.
         reason: Why not, in a word.
+        is_in_memory: ``item`` is among the ephemeral ones, though the request is not.
     """
 
     attachment: Attachment
     item: Shown | None = None
     action: str = "left"
     reason: str = ""
+    is_in_memory: bool = False
 
 
 @dataclass(slots=True)

@@ -166,3 +166,18 @@ def test_a_page_of_a_document_is_recalled_later(server: Running, upstream: FakeP
         injected = speaker.receipt(response)["injected"]
         assert injected[0]["source"] == "chunk"
         assert "multi_page.pdf, page 3" in upstream.last.json["messages"][-1]["content"]
+
+
+def test_file_of_a_history_seen_first_is_kept(server: Running, upstream: FakeProvider) -> None:
+    part = {
+        "type": "file",
+        "file": {"filename": "lamp.txt", "file_data": url_of(b"The lamp is Velorum.", "text/plain")},
+    }
+    with speaking(server) as speaker:
+        sent = [*asked("Keep it.", part), {"role": "assistant", "content": "Fine."}, user("Go on.")]
+        response = speaker.post(sent, model=BLIND)
+        assert "Velorum" in str(upstream.last.json)
+        wait_read(speaker)
+        [document] = speaker.get("/documents")["data"]
+        [told] = speaker.receipt(response)["attachments"]
+        assert (document["name"], document["id"], told["action"]) == ("lamp.txt", told["id"], "text")

@@ -12,9 +12,9 @@ from proxy.worker.destroy import scrub
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import chat
 from tests.running import Running
-from tests.shown.files import show, wait_read
+from tests.shown.files import show, upload, wait_read
 from tests.shown.standins import public
-from tests.talking import new_key, speaking, user
+from tests.talking import Speaker, new_key, speaking, user
 
 SECRET = "Quillondrac"
 TEXT = f"# Access\n\nThe door code of the {SECRET} vault is kept by the warden of the north tower.\n" * 3
@@ -100,3 +100,74 @@ def test_bytes_that_another_agent_showed_too_stay(server: Running, upstream: Fak
         assert mine["id"] != theirs["id"]
         assert one.http.delete(f"/documents/{mine['id']}").json()["deleted"]
         assert two.http.get(f"/documents/{theirs['id']}/content").content == TEXT.encode()
+
+
+@pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
+def test_deleted_upload_is_told_to_the_model(alice: Speaker, upstream: FakeProvider, wire: str) -> None:
+    """A conversation goes on in which a deleted file stands; a provider would refuse every later request of it."""
+    file = upload(alice, ("vault.md", TEXT.encode()))
+    wait_read(alice)
+    alice.http.delete(f"/files/{file['id']}")
+    part: dict[str, Any] = {
+        "chat": {"type": "file", "file": {"file_id": file["id"]}},
+        "responses": {"type": "input_file", "file_id": file["id"]},
+        "messages": {"type": "document", "source": {"type": "file", "file_id": file["id"]}},
+    }[wire]
+    messages = [
+        {
+            "role": "user",
+            "content": [{"type": "input_text" if wire == "responses" else "text", "text": "Sum up."}, part],
+        }
+    ]
+    key = "input" if wire == "responses" else "messages"
+    path = {"chat": "/chat/completions"}.get(wire, f"/{wire}")
+    for headers in ({}, {"x-memory-mode": "off"}):
+        response = alice.http.post(path, json={"model": "gpt-4o", "max_tokens": 9, key: messages}, headers=headers)
+        told = upstream.last.json[key][0]["content"][1]["text"]
+        assert "was deleted" in told
+        assert "Upload it again" in told
+        assert SECRET not in str(upstream.last.json)
+        if not headers:
+            [one] = alice.receipt(response)["attachments"]
+            assert (one["action"], one["reason"]) == ("refused", "not_here")
+
+
+def test_id_of_another_user_reads_as_deleted(server: Running, alice: Speaker, upstream: FakeProvider) -> None:
+    file = upload(alice, ("vault.md", TEXT.encode()))
+    wait_read(alice)
+    told = []
+    with speaking(server) as bob:
+        for id_ in (file["id"], "file-thr" + "0" * 24):
+            bob.post([{"role": "user", "content": [{"type": "file", "file": {"file_id": id_}}]}])
+            told.append(upstream.last.json["messages"][0]["content"][0]["text"].replace(id_, ""))
+    assert told[0] == told[1]
+    assert SECRET not in str(told)
+
+
+def test_id_of_the_providers_own_file_goes_up(alice: Speaker, upstream: FakeProvider) -> None:
+    sent = [{"role": "user", "content": [{"type": "file", "file": {"file_id": "file-abc123"}}]}]
+    alice.post(sent)
+    assert upstream.last.json["messages"] == sent
+
+
+def test_deleted_file_of_the_history_stays_deleted(tmp_path: Path, provider: FakeProvider) -> None:
+    """A client sends it again with each request; for a model that takes none it is put into words, and not kept."""
+    provider.script(lambda seen: chat("All right.", seen.json))
+    url = f"data:text/markdown;base64,{base64.b64encode(TEXT.encode()).decode()}"
+    part = {"type": "file", "file": {"filename": "vault.md", "file_data": url}}
+    history: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": "Keep it."}, part]}]
+    media = {"text_only_models": ["blind"], "caption_deadline_ms": 60_000}
+    with (
+        Running(tmp_path, upstream=provider.base_url, media=media) as server,
+        speaking(server, new_key()) as speaker,
+    ):
+        speaker.post(history, model="blind")
+        wait_read(speaker)
+        [document] = speaker.get("/documents")["data"]
+        speaker.http.delete(f"/documents/{document['id']}")
+        speaker.post([*history, {"role": "assistant", "content": "All right."}, user("Go on.")], model="blind")
+        assert SECRET in str(provider.last.json)
+        wait_read(speaker)
+        assert speaker.get("/documents")["data"] == []
+        speaker.post([user("Who keeps the door code of the vault?")])
+        assert SECRET not in str(provider.last.json)
