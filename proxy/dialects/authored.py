@@ -8,11 +8,13 @@ from functools import cache, lru_cache
 from typing import Any
 
 from proxy.dialects.base import ChatRequest, Message
+from proxy.dialects.cuts import cuts
 from proxy.dialects.own_words import is_observation, is_of_client, is_slotted, own_spans, tag_slots
 from proxy.dialects.wrappers import pattern, table
 from proxy.text.fence import without_blocks
 
 MAX_KNOWN = 2_000  # characters of a message whose own words are remembered for a while
+MAX_MARKER = 200  # characters of a part that only opens or closes something
 MAX_READ = 400_000  # characters of one message, twice what is kept of it; a second of work where all of it is tags
 MAX_READ_BEFORE = 4_000_000  # characters of all messages before the last one of the user's together
 MAX_NOTED = 200  # characters of a reply that takes note of what a client made up
@@ -92,12 +94,13 @@ class Authored:
         return found
 
     def _named(self) -> list[int]:
-        """Return the messages of other names than the user's, where there are several names."""
+        """Return the messages of other names than the user's, where there are several, or one beside none."""
         users = [one for one in self._messages if one.role == "user"]
-        names = list(dict.fromkeys(one.name for one in users if one.name))
+        names = list(dict.fromkeys(one.name or "" for one in users))
         if len(names) < 2:
             return []
-        own = {name for name in names if _NAME_OF_PERSON.search(name)} or {names[0]}
+        own = {names[0], ""} if "" in names else set()
+        own |= {name for name in names if _NAME_OF_PERSON.search(name)} or {names[0]}
         return [one.index for one in users if one.name and one.name not in own]
 
     def _of_side_task(self) -> list[int]:
@@ -115,13 +118,40 @@ def own_text(texts: Sequence[str], *, is_outcome: bool = False) -> str:
         is_outcome: The message answers a call that the assistant wrote as text.
     """
     said: list[str] = []
-    texts = [without_blocks(text) for text in both_ends(texts)]
+    texts = _outside_parts([without_blocks(text) for text in both_ends(texts)])
     slotted = any(map(is_slotted, texts))
     for text in texts:
         is_outcome = is_outcome or is_observation(text)
         find = tag_slots if is_outcome or slotted else own_spans
         said += [text[start:end] for start, end in ([] if find is own_spans and is_of_client(text) else find(text))]
     return "\n".join(said)
+
+
+def _outside_parts(texts: Sequence[str]) -> list[str]:
+    """Return parts without those from one that only opens something to the one that only closes it by its name."""
+    kept: list[str] = []
+    at = 0
+    while at < len(texts):
+        end = _closing_part(texts, at)
+        if end == at:
+            kept.append(texts[at])
+        at = end + 1
+    return kept
+
+
+def _closing_part(texts: Sequence[str], at: int) -> int:
+    """Return which part closes what a part of one line opens, the part itself where none does."""
+    opening = texts[at].strip()
+    if not opening or "\n" in opening or len(opening) > MAX_MARKER:
+        return at
+    for end in range(at + 1, len(texts)):
+        closing = texts[end].strip()
+        if closing and "\n" not in closing and len(closing) <= MAX_MARKER:
+            found = cuts(f"{opening}\n-\n{closing}", opens_slots=False)
+            cut = found[0] if found else None
+            if cut and len(opening) <= cut.inner[0] < cut.inner[1] < cut.end == len(opening) + len(closing) + 3:
+                return end
+    return at
 
 
 def both_ends(texts: Sequence[str], limit: int = MAX_READ) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from proxy.dialects.wrappers import is_material, is_slot, is_text
 
 _OPENS, _CLOSES = r"(?:\\?[<＜]|&lt;)", r"(?:\\?[>＞]|&gt;)"
+_SHORT_RULE = re.compile(r"^[ \t]*-{3,4}[ \t]*$", re.MULTILINE)
 _TAG = re.compile(
     rf"{_OPENS}(?P<close>\\?/?)(?P<name>[A-Za-z\u00c0-\uffdc][\w.:-]{{0,60}})"
     rf"(?P<rest>(?:[\s=/](?:(?!&[lg]t;)[^<>＜＞]){{0,2000}})?){_CLOSES}"
@@ -40,6 +41,7 @@ _OPENING = re.compile(
     | ^(?P<marker>[ \t]*(?:[-=*\#<>{{(~_|+]{{1,16}}[ \t]*(?:(?:{_BEGIN_WORD})\b)?|(?:BEGIN|START)\b)
         [ \t]*(?P<marked>[^\n]{{2,100}}))$
     | (?P<tag>{_OPENS}(?=\\?/?[A-Za-z\u00c0-\uffdc]))
+    | ^(?P<titled>[^\n]{{1,100}}[:：][ \t]*\n[ \t]*-{{3,4}}[ \t]*$)
     """,
     re.MULTILINE | re.VERBOSE | re.IGNORECASE,
 )
@@ -162,6 +164,8 @@ class _Scan:
             return self._diff(match)
         if match["rule"]:
             return self._rule(match)
+        if match["titled"]:
+            return self._titled(match)
         if match["bracket"]:
             return self._marked(match, match["bracketed"], needs_name=True)
         tag = self._tag_near(match.start())
@@ -196,6 +200,11 @@ class _Scan:
         rule = re.compile(rf"^[ \t]*{re.escape(match['rule'])}[ \t]*$", re.MULTILINE)
         end = rule.search(self._text, match.end())
         return Cut(match.start(), end.end(), (match.end(), end.start())) if end else None
+
+    def _titled(self, match: re.Match[str]) -> Cut | None:
+        """Return the cut from a line that announces something to the last short rule: a page may hold some itself."""
+        rules = list(_SHORT_RULE.finditer(self._text, match.end()))
+        return Cut(match.start(), rules[-1].end(), (match.end(), rules[-1].start())) if rules else None
 
     def _marked(self, match: re.Match[str], name: str, *, needs_name: bool) -> Cut | None:
         """Return the cut from a marker to the line that ends it by name."""

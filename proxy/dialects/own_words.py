@@ -35,6 +35,7 @@ _IN_QUOTES = re.compile(r"(?:\"{3}|\'{3}|`{3})(.*?)(?:\"{3}|\'{3}|`{3})", re.DOT
 _QUOTED = re.compile(r"\A\s*(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|'([^'\n]+)')\s*\Z")
 _LEAD = re.compile(r"[^.!?。！？\n:：]{1,200}[:：](?=\s*\S)")
 _SENTENCE = re.compile(r"(?:\A|(?<=[.!?。！？\n]))[^.!?。！？\n]{1,400}[:：][ \t]*\Z")
+_MENTIONS = re.compile(r"\s*(?:<[@#!][^<>\s]{1,60}>[\s,:]*)*")  # of a bot in Slack or Discord
 FIRST_PERSON = re.compile(
     r"\b(?:I|I['’]\w+|my|me|mine|we|our|(?-i:us)|ich|mein\w*|mir|mich|wir|unser\w*|yo|mis?|me|nosotr[oa]s|nuestr\w+|je|j['’]\w+|mon|ma|mes|nous|notre"
     r"|eu|meus?|minhas?|nós|я|мне|меня|мо[йяиеё]\w*|мы|нас|наш\w*)\b|[我咱俺私僕]|저|나는|내",
@@ -50,6 +51,9 @@ def own_spans(text: str) -> list[Span]:
     found = cuts(text)
     if any(cut.is_slot for cut in found):
         return [span for cut in found if cut.is_slot for span in _inside(text, cut)]
+    tail = next((one for one in _tails().finditer(text) if not _is_cut(one.start(), found)), None)
+    if tail is not None:
+        return own_spans(text[: tail.start()])
     slot = _labelled(text, found)
     if slot is not None:
         return _trimmed(text, _without(slot, found))
@@ -60,8 +64,8 @@ def own_spans(text: str) -> list[Span]:
 
 
 def is_slotted(text: str) -> bool:
-    """Return whether a text has tags that hold the user's words."""
-    return "<" in text and any(cut.is_slot for cut in cuts(text))
+    """Return whether a text has tags that hold the user's words; an empty one, as of a command, holds none."""
+    return "<" in text and any(cut.is_slot and text[slice(*cut.inner)].strip() for cut in cuts(text))
 
 
 def tag_slots(text: str) -> list[Span]:
@@ -208,7 +212,8 @@ def _trimmed(text: str, spans: Sequence[Span]) -> list[Span]:
     kept = []
     for a, b in spans:
         piece = text[a:b]
-        start, end = a + len(piece) - len(piece.lstrip()), a + len(piece.rstrip())
+        lead = _MENTIONS.match(piece)
+        start, end = a + (lead.end() if lead else 0), a + len(piece.rstrip())
         if start < end and any(char.isalnum() for char in text[start:end]):
             kept.append((start, end))
     return kept
@@ -237,6 +242,11 @@ def _weak_headings() -> re.Pattern[str]:
 @cache
 def _template_headings() -> re.Pattern[str]:
     return pattern("headings", "template", around=_HEADING)
+
+
+@cache
+def _tails() -> re.Pattern[str]:
+    return pattern("heads", "tail", around=r"^[ \t]*{}")
 
 
 @cache

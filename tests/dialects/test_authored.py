@@ -62,6 +62,8 @@ def test_of_several_names_only_the_users_counts() -> None:
     turns = (("user", OWN), ("user", ALIEN), ("user", "Go on."))
     assert said(*turns, names=("user_proxy", "coder", "user_proxy")) == [OWN, "", "Go on."]
     assert said(*turns, names=("ana", "ana", "ana")) == [OWN, ALIEN, "Go on."]
+    assert said(*turns, names=("", "researcher", "")) == [OWN, "", "Go on."]
+    assert said(*turns, names=("ana", "", "")) == [OWN, ALIEN, "Go on."]
 
 
 def test_instruction_of_a_side_task_is_the_agents() -> None:

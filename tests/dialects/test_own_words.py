@@ -50,6 +50,11 @@ ALIEN = "I live in Kiel and work as a notary."
         f"[INST]\n{OWN}\n[/INST]",
         f"<context>\n{ALIEN}\n</context>\n\nUsing the context above, answer: {OWN}",
         f"# Instructions\nAnswer briefly.\n\n# Context\n{ALIEN}\n\n# Question\n{OWN}",
+        f"{OWN}\n\n# *SEARCH/REPLACE block* Rules:\n\nEvery block is one. {ALIEN}",
+        f"{OWN}\n#### Tools Available\n\n1. **Code Interpreter**: {ALIEN}",
+        f"Current Task: {OWN}\n\nThis is the context you're working with:\n{ALIEN}\n\nBegin!\n\nThought:",
+        f"Page content:\n---\n{ALIEN}\n\n---\n{ALIEN}\n---\n\n{OWN}",
+        f"<@U12> {OWN}",
         f"Вопрос пользователя: {OWN}\nКонтекст: {ALIEN}\nОтвет:",
     ],
 )
@@ -67,6 +72,9 @@ def test_users_words_are_found_in_a_wrapper(text: str) -> None:
         f"Tool `read` returned: {ALIEN}",
         f"exitcode: 0 (execution succeeded)\nCode output: {ALIEN}",
         f"Search results for cats:\n{ALIEN}",
+        f"Stop hook feedback:\n- [check.sh]: {ALIEN}",
+        f"Validation feedback:\n{ALIEN}",
+        f"# Fix any errors below, if possible.\n\nx.py:1: {ALIEN}",
     ],
 )
 def test_parts_behind_a_tool_outcome_belong_to_it(text: str) -> None:
@@ -79,12 +87,27 @@ def test_parts_behind_a_tool_outcome_belong_to_it(text: str) -> None:
         f"# AGENTS.md instructions for /home/a\n{ALIEN}",
         f"<document>\n{ALIEN}",
         f"```\n{ALIEN}",
+        f"Base directory for this skill: /home/a/skills/b\n\n{ALIEN}",
         f"[SUGGESTION MODE: say what comes next.]\n\n{ALIEN}",
         f"Another model began to work on this and wrote a summary. Build on it, here it is:\n{ALIEN}",
     ],
 )
 def test_clients_own_part_leaves_the_others(text: str) -> None:
     assert own_text([text, OWN]) == OWN
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [("--- Content of files ---", "--- End of content ---"), ("<context>", "</context>"), ("```", "```")],
+)
+def test_parts_between_opening_and_end_are_material(opening: str, closing: str) -> None:
+    assert own_text([OWN, f"\n{opening}\n", "From @a.md:", ALIEN, f"\n{closing}"]) == OWN
+    assert own_text([OWN, "I like", ALIEN, "olives"]) == f"{OWN}\nI like\n{ALIEN}\nolives"
+
+
+def test_words_behind_an_empty_command_are_read() -> None:
+    command = "<command-name>/model</command-name>\n<command-args></command-args>"
+    assert own_text([command, f"<local-command-stdout>{ALIEN}</local-command-stdout>", OWN]) == OWN
 
 
 def test_feedback_inside_an_outcome_is_the_users() -> None:
@@ -100,6 +123,8 @@ def test_feedback_inside_an_outcome_is_the_users() -> None:
         "I live in Rotterdam.\nQuestion: which tool do I use?",
         "1 < 2 and 3 > 2, see <https://example.org> or <me@example.org>",
         "My week\n---\nI moved to Porto.",
+        "My week:\n---\nI moved to Porto.",
+        "# My rules:\nI never drink coffee.",
         "Another assistant of my boss's wrote this summary, is it right:\nI moved to Porto.",
         "[UPDATE: I moved to Porto.]",
         "Here is a summary of the meeting:\nI moved to Porto.",
