@@ -15,7 +15,7 @@ from typing import Any
 from proxy.dialects.authored import both_ends, instructions, is_side_task
 from proxy.dialects.base import ChatRequest, Message
 from proxy.dialects.cuts import outside_elements
-from proxy.dialects.own_words import is_observation, is_slotted, speaks_in_first_person
+from proxy.dialects.own_words import is_observation, is_of_client, is_slotted, speaks_in_first_person
 from proxy.dialects.wrappers import is_note, pattern
 from proxy.text.fence import without_blocks
 
@@ -28,12 +28,14 @@ MAX_PROBE_WORDS = 2
 MIN_TASK = 400  # characters of a turn that tells a side task what to do; people write less to such an assistant
 MIN_SAID_WORDS = 3  # outside of tags; with fewer, as with a label, what is inside is read too
 
+_JSON_BEHIND_LABEL = re.compile(r"^[^\n:：{\[]{0,60}[:：][ \t]*[\[{].*$", re.MULTILINE)  # as a list of tools
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _CLASS_HEADERS = {"x-claude-code-request-class": "main"}  # every other value is no turn of the user's
 _TASK_HEADERS = ("x-openai-subagent",)
 _COMPACTION = "compaction_trigger"
 _TURNS = frozenset({"user", "assistant"})
+_RUN_BY_PROVIDER = "web_search"  # how the type of a tool begins that a provider runs itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +50,10 @@ class Signs:
         is_short: The reply may have a few tokens only.
         has_role: The last user message gives the model a part to play.
         has_faint_material: The last user message holds something labelled or in tags.
-        is_probe: Nothing but a word is sent, and a token is asked for.
+        is_probe: Nothing but a word is sent, and a token is asked for; or a gap in a text is to be filled.
         is_alone: No conversation before it, no tools beside it.
-        is_side_task: A system message makes the model a task beside an agent's talk; the last turn tells it at length.
+        is_side_task: A system message makes the model a task beside an agent's talk; the last turn tells it at length,
+            or holds the talk.
     """
 
     asks: bool = False
@@ -101,13 +104,17 @@ def signs(request: ChatRequest) -> Signs:
     head = _head("\n".join(texts))
     has_history = any(message.role == "assistant" for message in request.messages)
     own_system = instructions(request)
+    has_tools = _has_tools(request.body)
     is_side = any(map(is_side_task, own_system))
-    systems = [] if _has_tools(request.body) or is_side else own_system
+    is_for_talk = any(map(_works_on_talk, own_system))
+    systems = [] if (has_tools and not is_for_talk) or is_side else own_system
     is_readable = not (is_slotted(last) or is_observation(last))
-    asks = is_readable and _asks(head)
+    asks = is_readable and _asks(head, holds_words=not has_history)
     if asks:  # seldom; a client's notes beside the words speak of all sorts of things
-        head = _head(_beside_notes(asked, has_tools=_has_tools(request.body)))
-        asks = _asks(head)
+        head = _head(_beside_notes(asked, has_tools=has_tools))
+        asks = _asks(head, holds_words=not has_history)
+    elif is_readable and (is_for_talk or _is_of_client(asked)):  # what it is about has been said
+        asks = _sign("product").search(head) is not None
     has_material = is_readable and _has_material(last)
     is_function = any(_is_function(one) for one in systems)
     if has_history and is_function and not (asks or has_material):
@@ -121,9 +128,10 @@ def signs(request: ChatRequest) -> Signs:
         is_short=0 < _limit(request.body) <= MAX_FEW_TOKENS,
         has_role=_sign("role").search(head) is not None,
         has_faint_material=_has_faint_material(last),
-        is_probe=_limit(request.body) == 1 and not has_history and 0 < len(last.split()) <= MAX_PROBE_WORDS,
-        is_alone=not has_history and not _has_tools(request.body),
-        is_side_task=is_side and has_history and len(last) >= MIN_TASK,
+        is_probe=(_limit(request.body) == 1 and not has_history and 0 < len(last.split()) <= MAX_PROBE_WORDS)
+        or _sign("fill").search(last[-MAX_TAIL:]) is not None,
+        is_alone=not has_history and not has_tools,
+        is_side_task=is_side and (has_material or (has_history and len(last) >= MIN_TASK)),
     )
 
 
@@ -153,10 +161,18 @@ def _head(text: str) -> str:
     return text if len(text) <= MAX_HEAD + MAX_TAIL else f"{text[:MAX_HEAD]}\n{text[-MAX_TAIL:]}"
 
 
-def _asks(text: str, *, whole: bool = False) -> bool:
-    """Return whether a sentence, or the text as a whole, asks for a product about the talk, and not for its author."""
-    for sentence in [text] if whole else _SENTENCES.split(text):
-        if not sentence or (not whole and (_is_spoken(sentence) or speaks_in_first_person(sentence))):
+def _asks(text: str, *, whole: bool = False, holds_words: bool = False) -> bool:
+    """Return whether a sentence, or the text as a whole, asks for a product about the talk, and not for its author.
+
+    Args:
+        text: Of a message.
+        whole: It is one instruction, whoever speaks.
+        holds_words: Behind a colon a sentence may hold what its author said, as a message to find a title for.
+    """
+    for line in [text] if whole else _SENTENCES.split(text):
+        is_first = not whole and speaks_in_first_person(line)
+        sentence = line.partition(": ")[0] if is_first and holds_words else line
+        if not sentence or (not whole and (_is_spoken(line) or speaks_in_first_person(sentence))):
             continue
         if _sign("product").search(sentence) and _sign("talk").search(sentence):
             return True
@@ -181,13 +197,52 @@ def _has_faint_material(text: str) -> bool:
 
 def _is_function(system: str) -> bool:
     """Return whether a system message makes the model a function, by its first sentences."""
-    opening = " ".join(_SENTENCES.split(system[:MAX_OPENING].strip())[:MAX_SENTENCES])
+    opening = " ".join(_opening(system))
     is_brief = len(system) <= MAX_FUNCTION
     return _sign("function").search(opening) is not None or (is_brief and _asks(opening, whole=True))
 
 
+def _works_on_talk(system: str) -> bool:
+    """Return whether a sentence of a system message makes the model a function whose input is the conversation."""
+    signs = [_sign(name) for name in ("function", "product", "talk")]
+    return any(all(sign.search(sentence) for sign in signs) for sentence in _opening(system))
+
+
+def _opening(system: str) -> list[str]:
+    """Return the first sentences of a system message, without JSON that stands before them."""
+    brief = _JSON_BEHIND_LABEL.sub("", system).strip()[:MAX_OPENING]
+    return [one for one in _SENTENCES.split(brief) if one][:MAX_SENTENCES]
+
+
+def _is_of_client(messages: Sequence[Message]) -> bool:
+    """Return whether every part of the last message begins as what a client writes for itself."""
+    texts = [part.text for part in messages[-1].parts if part.text.strip()] if messages else []
+    return bool(texts) and all(map(is_of_client, texts))
+
+
 def _has_tools(body: Mapping[str, Any]) -> bool:
-    return bool(body.get("tools") or body.get("functions"))
+    """Return whether a client's tools stand beside the request; a single one that must be called is a form."""
+    tools = body.get("tools") or body.get("functions")
+    if not isinstance(tools, list):
+        return False
+    return not _forced(body) and any(not _kind(tool).startswith(_RUN_BY_PROVIDER) for tool in tools)
+
+
+def _kind(tool: object) -> str:
+    return str(tool.get("type")) if isinstance(tool, Mapping) else ""
+
+
+def _forced(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the only tool of a request if it must be called, else nothing."""
+    tools = body.get("tools") or body.get("functions")
+    if not isinstance(tools, list) or len(tools) != 1 or not isinstance(tools[0], Mapping):
+        return {}
+    choice, (tool,) = body.get("tool_choice") or body.get("function_call"), tools
+    inner, chosen = tool.get("function"), choice.get("function") if isinstance(choice, Mapping) else None
+    tool = inner if isinstance(inner, Mapping) else tool
+    named = chosen if isinstance(chosen, Mapping) else choice
+    is_named = isinstance(named, Mapping) and named.get("name") is not None and named.get("name") == tool.get("name")
+    return tool if is_named else {}
 
 
 def _limit(body: Mapping[str, Any]) -> int:
@@ -200,6 +255,8 @@ def _keys(body: Mapping[str, Any]) -> int:
     text, output = body.get("text"), body.get("output_config")
     forms = [body.get("response_format"), body.get("output_format")]
     forms += [one.get("format") for one in (text, output) if isinstance(one, Mapping)]
+    forced = _forced(body)
+    forms += [{"schema": forced.get("parameters") or forced.get("input_schema")}] if forced else []
     for form in forms:
         if not isinstance(form, Mapping):
             continue

@@ -57,6 +57,27 @@ def errand(user: str, system: str = "", history: list[dict[str, str]] | None = N
         (OWN, "Classify the user's message: billing, tech, other. Respond with the label only."),
         (OWN, 'You are a router. Return JSON {"agent": "..."}.'),
         (f"# USER\n{OWN}", "*Briefly* summarize this partial conversation about cooking."),
+        (f"Come up with a title for a thread that begins with this message, nothing else: {OWN}", ""),
+        (
+            f'You were given responses from various models to the latest user query: "{OWN}"\nYour task is to merge them.',
+            "",
+        ),
+        (
+            "You are an AI language model assistant. Your task is to generate 3 versions of the user question to find pages.",
+            "",
+        ),
+        ("Summarize what matters in the story so far. Include nothing but the summary.", ""),
+        (f"# {OWN}\n<fim_prefix>def f():\n    <fim_suffix>\n    return x<fim_middle>", ""),
+        (f"Page content:\n---\n{OWN}\n---\n\nWhich version? Provide an answer based only on this.", ""),
+        (
+            f'Query: History:\nUSER: """{OWN}"""\nQuery: {OWN}',
+            'Available Tools: [{"name": "weather", "description": "Tells the weather. Of a place."}]\n\n'
+            "Your task is to choose the correct tool(s) from the list. Follow these guidelines:\n\n- Return only JSON.",
+        ),
+        (
+            OWN,
+            "A developer asks a chatbot. Your goal is to select a function for the question. Respond with its id only.",
+        ),
         (TRANSCRIPT, 'Extract facts about the user from this conversation. Return JSON with the key "facts".'),
     ],
 )
@@ -78,6 +99,8 @@ def test_errands_are_known(user: str, system: str) -> None:
         "Sag voraus, was der Nutzer als Nächstes schreibt. Antworte nur mit dem Vorschlag.",
         "预测用户接下来可能会输入什么,只输出建议,不要解释",
         "You are performing a checkpoint. Write a handoff summary for another model.",
+        "The user stepped away and is coming back. Recap in under 40 words, no markdown.",
+        "Write a short question that the user can ask next. Reply with only the text of the question.",
     ],
 )
 def test_errands_behind_a_conversation_are_known(user: str) -> None:
@@ -101,6 +124,8 @@ def test_errands_behind_a_conversation_are_known(user: str) -> None:
         ("Where do I live?", "You are a helpful assistant. Use the conversation history. Only answer in English."),
         ("Where do I live?", "Answer with at most 20 words."),
         ("Where do I live?", "You are a support agent. Answer the user's query only from the context. Do not explain."),
+        ("Where should I go?", "You are an assistant for planning trips. Answer only in English."),
+        ("Where should I go?", "Your job is to pick the best wine. Answer only in English."),
         ("Can you write a title for my novel?", ""),
         ("I have three tasks today: call mum, buy milk", ""),
         ("Summarize the meeting", ""),
@@ -135,6 +160,53 @@ def test_a_task_beside_an_agents_talk_is_one() -> None:
     assert errand("Scan the history and update the files. " * 20, system, TALK, tools=tools)
     assert not errand("Which city do I live in?", system, TALK, tools=tools)
     assert not errand("I wrote a long letter about it. " * 20, "You are a careful assistant.", TALK, tools=tools)
+
+
+@pytest.mark.parametrize(
+    ("user", "system"),
+    [
+        (
+            "Provide a detailed summary of our talk above.",
+            "You are summarizing a conversation, to go on with it later.",
+        ),
+        (
+            "First, think. Then, generate the <state_snapshot>.",
+            "You are the component that summarizes the chat history into a structure.",
+        ),
+        (
+            "CRITICAL: this is no message of the user's.\nSummarize the conversation so far, as was described.",
+            "Your task is to create a detailed summary of the conversation so far.",
+        ),
+    ],
+)
+def test_function_on_a_conversation_makes_an_errand(user: str, system: str) -> None:
+    tools = [{"type": "function", "function": {"name": "read_file"}}]
+    assert errand(user, system, TALK)
+    assert errand(user, system, TALK, tools=tools)
+    assert not errand(OWN, system, TALK, tools=tools)
+
+
+def test_form_by_a_forced_tool_is_a_sign() -> None:
+    form = {"name": "reply", "parameters": {"type": "object", "properties": {"title": {}, "language": {}}}}
+    asked = f"Analyze this conversation and give:\n1. its language\n2. a title\n\n{TRANSCRIPT}"
+    forced: dict[str, Any] = {"type": "function", "function": {"name": "reply"}}
+    tools = [{"type": "function", "function": form}]
+    assert errand(asked, tools=tools, tool_choice=forced)
+    assert not errand("Which city do I live in?", tools=tools, tool_choice=forced)
+    assert not errand(asked, tools=[*tools, {"type": "function", "function": {"name": "f"}}], tool_choice=forced)
+
+
+def test_search_run_by_the_provider_is_no_tool() -> None:
+    asked, system = f"Perform a web search for the query: {OWN}", "You are an assistant for performing a web search."
+    assert errand(asked, system, tools=[{"type": "web_search_20250305", "name": "web_search"}])
+    assert not errand(asked, "You are a careful assistant.", tools=[{"type": "web_search_20250305"}])
+
+
+def test_memory_task_of_a_front_end_is_one() -> None:
+    system = "Use the `set_memory` tool to save what matters about the user."
+    tools = [{"type": "function", "function": {"name": "set_memory"}}]
+    assert errand(f"# Current Chat:\n\n{TRANSCRIPT}", system, tools=tools)
+    assert not errand(OWN, system, TALK, tools=tools)
 
 
 @pytest.mark.parametrize("more", [{"max_tokens": 5}, {"response_format": {"type": "json_object"}}])

@@ -112,6 +112,8 @@ def test_row_83_compaction_calls_pass_untouched_and_teach_nothing(remembering: W
         {"messages": [{"role": "user", "content": f"### Task:\nWrite a title.\nJSON: {{\"title\": \"\"}}\n<chat_history>\nUSER: {FACT}\n</chat_history>"}]},
         {"messages": [{"role": "system", "content": "You are a title generator. Output ONLY a title."}, {"role": "user", "content": FACT}]},
         {"messages": [{"role": "user", "content": "quota"}], "max_tokens": 1},
+        {"messages": [{"role": "user", "content": f"Page content:\n---\n{FACT}\n---\n\nWhich version? Provide an answer based only on this."}]},
+        {"messages": [{"role": "system", "content": "Available Tools: []\nYour task is to choose the tools. Return only JSON."}, {"role": "user", "content": f'Query: History:\nUSER: """{FACT}"""\nQuery: {FACT}'}]},
     ],
 )  # fmt: skip
 def test_row_88_errand_is_verbatim_and_leaves_no_trace(remembering: Wire, body: dict[str, Any]) -> None:
