@@ -218,6 +218,8 @@ def test_everyday_words_for_forgetting(text: str) -> None:
     [
         "List the productivity tools I use.",
         "Compare the two phones I own.",
+        "Provide a list of my tasks.",
+        "Produce a report on our sales.",
         "Liste die Tools auf, die ich benutze.",
         "Enumera las herramientas que uso.",
         "Liste les outils que j'utilise.",
