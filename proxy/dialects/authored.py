@@ -12,6 +12,7 @@ from proxy.dialects.cuts import cuts
 from proxy.dialects.own_words import is_observation, is_of_client, is_slotted, own_spans, tag_slots
 from proxy.dialects.wrappers import pattern, table
 from proxy.text.fence import without_blocks
+from proxy.text.thoughts import without_thoughts
 
 MAX_KNOWN = 2_000  # characters of a message whose own words are remembered for a while
 MAX_MARKER = 200  # characters of a part that only opens or closes something
@@ -57,7 +58,7 @@ class Authored:
         if index not in self._texts:
             message = self._messages[index]
             is_user = message.role == "user"
-            self._texts[index] = self._own(index, message) if is_user else without_blocks(message.text)
+            self._texts[index] = self._own(index, message) if is_user else _said(message)
         return self._texts[index]
 
     def _own(self, index: int, message: Message) -> str:
@@ -108,6 +109,11 @@ class Authored:
         users = [one.index for one in self._messages if one.role == "user"]
         has_history = any(one.role == "assistant" for one in self._messages)
         return users[-1:] if has_history and any(map(is_side_task, self._instructions)) else []
+
+
+def _said(message: Message) -> str:
+    text = without_blocks(message.text)
+    return without_thoughts(text) if message.role == "assistant" else text
 
 
 def own_text(texts: Sequence[str], *, is_outcome: bool = False) -> str:

@@ -29,7 +29,9 @@ from proxy.store.costs import shown as costs_shown
 from proxy.store.journal_rows import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
+from proxy.text.fence import without_blocks
 from proxy.text.secrets import redact, redact_answer, redact_name
+from proxy.text.thoughts import without_thoughts
 from proxy.text.topics import without
 from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 from proxy.upstream.model_map import Prices
@@ -177,7 +179,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         id=turn_id(scope.session, links[-1].hash),
         scope=replace(scope, teams=()),  # nothing of what was said is the team's
         messages=tuple(said),
-        reply=redact(reply.text[:MAX_CHARACTERS]) if reply else "",
+        reply=redact(without_thoughts(without_blocks(reply.text))[:MAX_CHARACTERS]) if reply else "",
         finish=finish,
         model=redact_name(reply.model if reply and reply.model else exchange.model),
         at=exchange.moment.astimezone(UTC),
