@@ -232,6 +232,15 @@ def test_what_the_messages_say_already_is_not_repeated(alice: Speaker, upstream:
     assert outcome(response)["n"] == "0"
 
 
+def test_statement_of_a_shown_turn_is_not_repeated(alice: Speaker, upstream: FakeProvider) -> None:
+    alice.tell("I live in Utrecht. My dog is called Biscuit.")
+    asked = user("Where do I live?")
+    alice.post([asked])
+    assert "Biscuit" in upstream.last.json["messages"][0]["content"]
+    alice.post([asked, assistant(), user("And what is my dog called?")])
+    assert upstream.last.json["messages"][-1]["content"] == "And what is my dog called?"
+
+
 def test_profile_stays_as_at_the_conversations_beginning(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell("My name is Robin")
     greeting = [SYSTEM, user("Good morning, how do magnets work?")]

@@ -130,8 +130,9 @@ def assemble(
     is_bound = last.index <= replies.last
     current = stored.at(last, "block") if is_bound or points[-1].role in ("tool", "function") else None
     if current is None and not is_bound:
-        profile_lines = _lines_of(frozen.text)
-        fresh_hits = [one for hit in hits if (one := unsaid(hit, carried)) and not _is_line(one, profile_lines)]
+        profile_lines, before = _lines_of(frozen.text), (*kept, *texts.values())
+        left = [one for hit in hits if (one := unsaid(hit, carried)) and not _is_line(one, profile_lines)]
+        fresh_hits = [one for one in left if not _is_in_turn(one, before)]
         block = query_block(fresh_hits, budget, count) if hits else EMPTY
         current = LedgerEntry(last.hash, "block", block.text, block.ids)
         entries.append(current)
@@ -180,6 +181,13 @@ def _count(block: str) -> int:
 
 def _lines_of(profile: str) -> frozenset[str]:
     return frozenset(plain(_NOTES.sub("", shown.removeprefix("- "))) for shown in profile.splitlines())
+
+
+def _is_in_turn(hit: Hit, before: Sequence[LedgerEntry]) -> bool:
+    """Return whether a statement stands in its turn, which an earlier message shows."""
+    if hit.source != "fact" or hit.then or hit.ended_by is not None:
+        return False
+    return any(hit.message in entry.memory_ids and plain(hit.text) in plain(entry.text) for entry in before)
 
 
 def _is_line(hit: Hit, lines: frozenset[str]) -> bool:
