@@ -68,14 +68,16 @@ async def _forget(services: Services, scope: Scope, text: str) -> str:
     if not text:
         return "Say what to forget: `/memory forget WORDS`. `/memory` lists what I remember."
     done = await forget(scope, services, ForgetBody(text=text))
+    pending = done["pending_turns"]
+    later = f"\n\nMessages not learned yet: {pending}. Say it again once they are." if pending else ""
     if done["batch"] is None:
-        return f"Nothing that I keep holds the words {text!r}. `/memory` lists what I remember."
+        return f"Nothing that I keep holds the words {text!r}. `/memory` lists what I remember.{later}"
     ending = await services.store.memory(scope, done["batch"])
     sentences = len(hides_of(ending)) if ending is not None else 0
     gone = [*done["closed"], *done["review"]]
     told = f"Forgotten:\n{_lines(gone)}" if gone else "Forgotten."
     hidden = f"\nSentences of earlier messages that are not shown any more: {sentences}." if sentences else ""
-    return f"{told}{hidden}\n\n`/memory undo` takes it back."
+    return f"{told}{hidden}\n\n`/memory undo` takes it back.{later}"
 
 
 async def _undo(services: Services, scope: Scope, batch: str) -> str:

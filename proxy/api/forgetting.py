@@ -12,6 +12,7 @@ from proxy.api.caller import Body, Caller, Parts, Router
 from proxy.api.shapes import memory_shape
 from proxy.api.writing import Text, settled, write
 from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.changes.book import TURNS_AT_ONCE
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.plan.changes import TEXTS, Change, is_ending, undo_changes
 from proxy.process.threads import in_thread
@@ -38,12 +39,18 @@ class UndoBody(Body):
 
 @router.post("/forget")
 async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, Any]:
-    """Close everything that a text, a query or ids name; with ``dry_run``, only say what would go."""
+    """Close everything that a text, a query or ids name; with ``dry_run``, only say what would go.
+
+    What was said just before is meant too: a few turns that are still being learned are waited for, some seconds. Where
+    more wait, as during an import, ``pending_turns`` says how many a text or a query could not reach.
+    """
     given = [name for name in ("text", "query", "ids") if getattr(body, name)]
     if len(given) != 1:
         raise InvalidRequest("Send exactly one of `text`, `query` and `ids` to say what to forget.", param="text")
     request = Request(body.text or body.query or "", body.ids or ())
-    await settled(services, scope, SETTLE_S)  # what was said just before is meant too
+    if not request.ids:
+        await settled(services, scope, SETTLE_S, most=TURNS_AT_ONCE)
+    pending, _ = (0, 0) if request.ids else await services.journal.tally(scope)
     now = services.clock.now()
     may = scope.owns if request.ids else scope.sees  # what is named by its id is meant, whatever project it is of
     rows = [row for row in await services.store.memories(scope) if may(row.agent)]
@@ -70,6 +77,7 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
         "dry_run": body.dry_run,
         "closed": closed,
         "review": review,
+        "pending_turns": pending,
     }
 
 

@@ -27,7 +27,8 @@ router = Router(prefix="/v1", route_class=PatientRoute)
 async def state(scope: Caller, services: Parts) -> dict[str, Any]:
     """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled.
 
-    Of very many turns at once, as in an import, ``pending_vectors`` are found by their words until they are embedded.
+    Of very many turns at once, as in an import, and where the embedding model was away, ``pending_vectors`` rows are
+    found by their words until they are embedded. Those of another model are among them until ``throughline reembed``.
 
     ``hygiene`` tells what nobody used for long: what is told in short, and what is archived or would be.
     """
@@ -42,7 +43,7 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "pending_turns": pending + ephemeral + told,
         "dead_turns": dead,
         "pending_media": len(unread),
-        "pending_vectors": await services.index.unembedded(scope),
+        "pending_vectors": await services.store.count_unembedded(scope, services.embedder.model),
         "memories": by_status,
         "episodes": episodes,
         "costs": shown(await services.costs.read(scope)),

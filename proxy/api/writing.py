@@ -24,10 +24,21 @@ _PAUSE_S = 0.1
 _TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dead process began
 
 
-async def settled(services: Services, scope: Scope, patience_s: float) -> None:
-    """Wait until what the scope has said is learned, at most so long."""
+async def settled(services: Services, scope: Scope, patience_s: float, *, most: int | None = None) -> None:
+    """Wait until what the scope has said is learned.
+
+    Args:
+        services: The parts.
+        scope: Whose.
+        patience_s: At most so long; what is put off beyond that is not waited for.
+        most: Where more turns wait, as in an import, they are not waited for.
+    """
     until = services.clock.monotonic() + patience_s
-    while (await services.journal.tally(scope))[0] and services.clock.monotonic() < until:
+    by = services.clock.now() + timedelta(seconds=patience_s)
+    while services.clock.monotonic() < until:
+        pending = await services.journal.due_by(scope, by)
+        if not pending or (most is not None and pending > most):
+            return
         services.wake.set()
         await asyncio.sleep(_PAUSE_S)
 
@@ -54,6 +65,7 @@ async def _write(
             await services.book.apply(scope, changes)
             seqs = [item.seq for item in await services.journal.items(scope) if item.id == name]
             await services.journal.finish(scope, seqs, now=services.clock.now())
+            services.note_shown(scope)  # for upkeep: no turn may come that tells of this owner
     return changes
 
 

@@ -16,6 +16,7 @@ from proxy.memory.lifecycle.hygiene import Report
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import Settings, load_settings, make_data_dir
+from proxy.store.schema import NOUNS
 from proxy.store.stamps import owners
 from proxy.telemetry import configure_logging
 from proxy.types import Scope
@@ -48,7 +49,11 @@ def reembed(config: Config = None, data_dir: DataDir = None) -> None:
     """Compute the vectors anew that another embedding model made; a server may run meanwhile."""
     settings = load_settings(config, {"server": {"data_dir": data_dir}})
     configure_logging(settings.telemetry)
-    print(f"{asyncio.run(_reembed(settings))} rows have new vectors.")
+    filled, left = asyncio.run(_reembed(settings))
+    print(f"{filled} rows have new vectors.")
+    if left:
+        print(f"Rows of {left} users still wait: the embedding model failed. Run this again.", file=sys.stderr)
+        raise typer.Exit(1)
 
 
 async def _tidied(settings: Settings, *, applies: bool) -> dict[str, Report]:
@@ -57,21 +62,21 @@ async def _tidied(settings: Settings, *, applies: bool) -> dict[str, Report]:
         return await tidy_all(services, applies=applies)
 
 
-async def _reembed(settings: Settings) -> int:
+async def _reembed(settings: Settings) -> tuple[int, int]:
+    """Return how many rows were embedded, and of how many users some still wait."""
     async with _opened(settings) as services:
         await services.embedder.warm()
         await services.open_store()
         everybody = [Scope("", owner) for owner in await owners(services.database)]
-        filled = 0
+        store, model, filled, left = services.store, services.embedder.model, 0, 0
         for number, owner in enumerate(everybody, 1):
-            while True:
-                done = await services.book.fill_in(owner, writing=partial(services.leases.held, owner, wait_s=_WAIT_S))
+            writing = partial(services.leases.held, owner, wait_s=_WAIT_S)
+            while done := await services.book.fill_in(owner, writing=writing, renews=True):
                 filled += done
-                if not done:
-                    break
+            left += any([await store.unembedded(owner, noun, model, limit=1) for noun in NOUNS])
             if sys.stderr.isatty():
                 print(f"\r\033[K{number} of {len(everybody)} users", end="", file=sys.stderr, flush=True)
-        return filled
+        return filled, left
 
 
 @asynccontextmanager

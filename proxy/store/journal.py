@@ -188,6 +188,12 @@ class Journal:
 
         return await self._db.query(select)
 
+    async def due_by(self, scope: Scope, moment: datetime) -> int:
+        """Return how many turns and changes in view are not done yet, without those that are put off beyond then."""
+        rows = journal.c.owner == scope.user, owned(scope, journal.c.agent), OPEN, journal.c.due_ms <= to_ms(moment)
+        count = sa.select(sa.func.count()).select_from(journal).where(*rows)
+        return await self._db.query(lambda connection: connection.execute(count).scalar_one())
+
     async def begin(self, scope: Scope, seqs: Sequence[int]) -> None:
         """Note that an attempt begins; one that never ended, as its process was killed, is counted now."""
         was_begun = sa.case((journal.c.error == BEGUN, 1), else_=0)

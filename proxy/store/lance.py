@@ -34,7 +34,6 @@ from proxy.store.schema import (
     Skimmed,
     Vector,
     Written,
-    decode,
 )
 from proxy.types import Chunk, Episode, Memory, Scope
 from proxy.types.scope import covers
@@ -203,23 +202,6 @@ class LanceStore(LanceRows):
         for noun in NOUNS:
             names = [name for name in await self._partitions(scope, noun) if covers(scope.agent, name)]
             await shielded(self._remove(noun, scope, "agent", names), f"remove {noun} of an agent")
-
-    async def has_unembedded(self, scope: Scope) -> bool:
-        """Return whether any row of the owner waits for its first vector."""
-        for noun in NOUNS:
-            async with self._tables.reading(noun, scope.user) as table:
-                if table is not None and await table.count_rows(filters.missing("embedding_model")):
-                    return True
-        return False
-
-    async def unembedded(self, scope: Scope, noun: Noun, model: str, *, limit: int | None = None) -> list[Any]:
-        """Return rows without a vector of ``model``, at most ``limit`` of them."""
-        async with self._tables.reading(noun, scope.user) as table:
-            if table is None:
-                return []
-            query = table.query().where(filters.other_than("embedding_model", model)).select(["record"])
-            found = await (query if limit is None else query.limit(limit)).to_arrow()
-            return await in_thread("cpu", decode, LAYOUTS[noun], found)
 
     async def load(
         self, scope: Scope, noun: Noun, *, above_stamp: int | None = None, ids: Collection[str] | None = None

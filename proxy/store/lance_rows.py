@@ -15,7 +15,21 @@ from proxy.process.threads import in_thread
 from proxy.store import filters
 from proxy.store.lance_disk import try_writing
 from proxy.store.lance_tables import Tables, guarded
-from proxy.store.schema import ENDINGS, Batch, Layout, Noun, Revision, T, Vector, Written, decode, from_arrow, to_arrow
+from proxy.store.schema import (
+    ENDINGS,
+    LAYOUTS,
+    NOUNS,
+    Batch,
+    Layout,
+    Noun,
+    Revision,
+    T,
+    Vector,
+    Written,
+    decode,
+    from_arrow,
+    to_arrow,
+)
 from proxy.store.sql import PROBE_BYTES, PROBE_EVERY_S, FailedWrite
 from proxy.types import Scope
 
@@ -73,6 +87,40 @@ class LanceRows:
                 return Counter()
             found = (await table.query().where(where).select(["agent"]).to_arrow()).column("agent").value_counts()
             return Counter({one["values"] or "": one["counts"] for one in found.to_pylist()})
+
+    async def has_unembedded(self, scope: Scope) -> bool:
+        """Return whether any row of the owner waits for its first vector."""
+        for noun in NOUNS:
+            async with self._tables.reading(noun, scope.user) as table:
+                if table is not None and await table.count_rows(_waiting(None)):
+                    return True
+        return False
+
+    async def count_unembedded(self, scope: Scope, model: str) -> int:
+        """Return how many rows that the scope sees have no vector of ``model``."""
+        which, count = filters.both(_waiting(model), filters.seen_by(scope)), 0
+        for noun in NOUNS:
+            async with self._tables.reading(noun, scope.user) as table:
+                count += 0 if table is None else await table.count_rows(which)
+        return count
+
+    async def unembedded(
+        self, scope: Scope, noun: Noun, model: str | None = None, *, limit: int | None = None
+    ) -> list[Any]:
+        """Return rows without a vector, at most ``limit`` of them; endings never have one, as nothing finds them.
+
+        Args:
+            scope: Whose.
+            noun: Which table.
+            model: Rows without a vector of this model are meant; None: without any.
+            limit: Most rows.
+        """
+        async with self._tables.reading(noun, scope.user) as table:
+            if table is None:
+                return []
+            query = table.query().where(_waiting(model)).select(["record"])
+            found = await (query if limit is None else query.limit(limit)).to_arrow()
+            return await in_thread("cpu", decode, LAYOUTS[noun], found)
 
     async def _values(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> list[T]:
         async with self._tables.reading(layout.noun, scope.user) as table:
@@ -188,3 +236,9 @@ def _with_vectors(
         _, kept, made_by = stored[item.id]
         return tuple(kept), made_by
     return (None,) * len(layout.vectors), None
+
+
+def _waiting(model: str | None) -> str:
+    """Return the filter for rows without a vector of ``model``, or of any."""
+    lacks = filters.missing("embedding_model") if model is None else filters.other_than("embedding_model", model)
+    return filters.both(lacks, filters.neither(filters.begins("id", ENDINGS)))

@@ -140,12 +140,19 @@ class RamStore:
 
     async def has_unembedded(self, scope: Scope) -> bool:
         """Return whether any row of the owner waits for its first vector."""
-        return any(not row.model for noun in NOUNS for row in self._table(scope, noun).rows.values())
+        return any([await self.unembedded(scope, noun, limit=1) for noun in NOUNS])
 
-    async def unembedded(self, scope: Scope, noun: Noun, model: str, *, limit: int | None = None) -> list[Any]:
-        """Return rows without a vector of ``model``, at most ``limit`` of them."""
-        rows = self._table(scope, noun).rows.values()
-        return [row.item for row in rows if row.model != model][:limit]
+    async def count_unembedded(self, scope: Scope, model: str) -> int:
+        """Return how many rows that the scope sees have no vector of ``model``."""
+        rows = [row for noun in NOUNS for row in await self.unembedded(scope, noun, model)]
+        return sum(scope.sees(row.agent) for row in rows)
+
+    async def unembedded(
+        self, scope: Scope, noun: Noun, model: str | None = None, *, limit: int | None = None
+    ) -> list[Any]:
+        """Return rows without a vector of ``model``, or of any, at most ``limit`` of them; endings never have one."""
+        rows = [row for key, row in self._table(scope, noun).rows.items() if not key.startswith(ENDINGS)]
+        return [row.item for row in rows if not row.model or model not in (None, row.model)][:limit]
 
     async def load(
         self, scope: Scope, noun: Noun, *, above_stamp: int | None = None, ids: Collection[str] | None = None

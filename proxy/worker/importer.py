@@ -216,6 +216,7 @@ class _Import:
                 memory = stated(scope, text, at, kind=one.kind, id_=f"mem_{secrets.token_hex(12)}", source="import")
                 changes.append(Change("add", memory, None, "", "import"))
             await services.book.apply(scope, changes)
+        services.note_shown(scope)
         known |= new
         return len(changes)
 

@@ -84,6 +84,8 @@ class Schedule:
             await self._attempt("vectors", self._filling.tick(written))
             for owner in written:
                 await self._attempt("maintain", self._maintain(owner))
+            if tick % _TIDY_EVERY == 0:
+                self._filling.look_again()
             if tick % _TIDY_EVERY == 1 and self._services.settings.memory.archive_unused and self._services.is_ready:
                 await self._attempt("tidy", tidy_all(self._services, applies=True))
             if tick % _PRUNE_EVERY == 0:
@@ -165,11 +167,15 @@ async def prune(services: Services) -> None:
 
 
 class _Filling:
-    """The owners whose rows may wait for vectors: at the start everybody, then those written for."""
+    """The owners whose rows may wait for vectors: everybody now and then, and those whom this process wrote for."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._known: dict[str, Scope] | None = None
+
+    def look_again(self) -> None:
+        """Look at everybody again: another process may have written rows while the embedder was away."""
+        self._known = None
 
     async def tick(self, written: Iterable[Scope]) -> None:
         """Fill in vectors, those of the owners just written for first.

@@ -120,6 +120,24 @@ def test_rows_get_vectors_once_the_embedder_is_back(
         until(lambda: not any(waiting(server, owner, noun) for noun in NOUNS), "rows still wait for vectors")
 
 
+def test_a_memory_by_api_gets_its_vector_later(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No turn is said that would tell upkeep of its user; the state counts it until it is embedded."""
+    monkeypatch.setattr(schedule_module, "_TICK_S", 0.1)
+    backend.script(embeddings())
+    with (
+        Running(tmp_path, upstream=provider.base_url, **with_embedder(backend.base_url)) as server,
+        speaking(server) as speaker,
+    ):
+        time.sleep(0.5)  # upkeep has looked at everybody by then
+        backend.script(lambda _: error(500, "no"))
+        speaker.http.post("/memories", json={"text": "I keep bees"}).raise_for_status()
+        assert speaker.get("/state")["pending_vectors"] == 1
+        backend.script(embeddings())
+        until(lambda: not speaker.get("/state")["pending_vectors"], "the memory still waits for its vector")
+
+
 def waiting(server: Running, owner: str, noun: Noun) -> list[object]:
     services = server.services
-    return server.call(services.store.pending_vectors, Scope("", owner), noun, services.embedder.model)
+    return server.call(services.store.unembedded, Scope("", owner), noun, services.embedder.model)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.clock import to_ms
-from proxy.store import filters, lance
+from proxy.store import filters, lance_rows
 from proxy.store.lance import LanceStore
 from proxy.store.schema import EPISODES, decode, decoder
 from proxy.types import Episode, Scope
@@ -93,7 +93,9 @@ async def test_another_model_makes_vectors_pending(store):
 
 async def test_embedded_rows_are_not_read_for_pending_ones(store, monkeypatch):
     decoded = []
-    monkeypatch.setattr(lance, "decode", lambda layout, found: decoded.append(found.num_rows) or decode(layout, found))
+    monkeypatch.setattr(
+        lance_rows, "decode", lambda layout, found: decoded.append(found.num_rows) or decode(layout, found)
+    )
     facts = [fact(number) for number in range(3)]
     await store.put_memories(ANNE, facts, {one.id: vector(1) for one in facts}, "o'neill/m")
     assert await store.unembedded(ANNE, "memories", "o'neill/m") == []

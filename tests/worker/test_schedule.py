@@ -114,6 +114,20 @@ async def test_what_waits_to_be_learned_goes_first(services: Services) -> None:
     assert await services.store.unembedded(anna, "episodes", services.embedder.model) == []
 
 
+async def test_rows_of_another_process_get_their_vectors(services: Services) -> None:
+    services.is_embedder_warm = True
+    anna = make_scope("anna")
+    await services.journal.record(anna, make_record(anna, "1"))  # the process knows users by their records
+    filling = schedule_module._Filling(services)
+    await filling.tick([])
+    await services.store.put_memories(anna, [fact(1, "I play the zither")], {}, "")
+    await filling.tick([])
+    assert await services.store.has_unembedded(anna)
+    filling.look_again()
+    await filling.tick([])
+    assert not await services.store.has_unembedded(anna)
+
+
 async def test_conversations_unused_for_long_are_pruned(services: Services) -> None:
     anna = make_scope("anna")
     assert isinstance(services.clock, ManualClock)

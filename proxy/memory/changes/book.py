@@ -100,41 +100,47 @@ class Book:
         written = await self._store.put_chunks(scope, chunks, vectors, self._embedder.model)
         self._index.take_in(scope, "chunks", written)
 
-    async def fill_in(self, scope: Scope, most: int = 128, *, writing: Writing = nullcontext) -> int:
-        """Embed rows that wait for a vector of today's model, at most ``most`` of a kind; return how many.
+    async def fill_in(
+        self, scope: Scope, most: int = 128, *, writing: Writing = nullcontext, renews: bool = False
+    ) -> int:
+        """Embed rows that wait for a vector, at most ``most`` of a kind; return how many were embedded.
 
-        Where embedding fails, nothing is written, and the rows go on waiting.
+        Where embedding fails, nothing is written, and the rows go on waiting. So do rows that others changed meanwhile.
 
         Args:
             scope: Whose.
             most: Of them are read and written at a time.
             writing: Entered while rows are written, to hold the owner's lease; embedding takes long and needs none.
+            renews: Rows that have a vector of another model are meant as well.
         """
         kinds: tuple[Noun, ...] = ("memories", "chunks", "episodes")
-        return sum([await self._fill_in(scope, noun, most, writing) for noun in kinds])
+        return sum([await self._fill_in(scope, noun, most, writing, renews=renews) for noun in kinds])
 
-    async def _fill_in(self, scope: Scope, noun: Noun, most: int, writing: Writing) -> int:
+    async def _fill_in(self, scope: Scope, noun: Noun, most: int, writing: Writing, *, renews: bool) -> int:
         store, model = self._store, self._embedder.model
-        rows = await store.unembedded(scope, noun, model, limit=most)
-        said = {row.session: await self._index.said(scope, row.session) for row in rows} if noun == "episodes" else {}
-        windows = trails([one for episodes in said.values() for one in episodes])
-        texts = {one.id: dense_text(one) for row in rows for one in windows.get(row.id, (row,))}
-        vectors = await self._vectors(texts)
+        rows = await store.unembedded(scope, noun, model if renews else None, limit=most)
+        windows = await self._windows(scope, rows) if noun == "episodes" else {row.id: [row] for row in rows}
+        read = {one.id: one for window in windows.values() for one in window}
+        vectors = await self._vectors({id_: dense_text(one) for id_, one in read.items()})
         if not rows or not _all_there(vectors):
             return 0
         async with writing():
-            there = {row.id: row for row in (await store.load(scope, noun, ids=[row.id for row in rows])).items}
-            rows = [row for row in rows if there.get(row.id) == row]  # others were changed, or destroyed, meanwhile
+            there = {row.id: row for row in (await store.load(scope, noun, ids=read)).items}
+            same = [row for row in rows if all(there.get(one.id) == one for one in windows[row.id])]
             if noun == "memories":
-                written = await store.put_memories(scope, rows, vectors, model)
+                written = await store.put_memories(scope, same, vectors, model)
                 self._index.take_in(scope, noun, written)
             elif noun == "chunks":
-                await self.shelve(scope, rows, vectors)
+                await self.shelve(scope, same, vectors)
             else:
-                same = {one for one, told in said.items() if await self._index.said(scope, one) == told}
-                rows = [row for row in rows if row.session in same]
-                await self._write_episodes(scope, rows, _pairs(rows, windows, vectors))
+                await self._write_episodes(scope, same, _pairs(same, windows, vectors))
         return len(rows)
+
+    async def _windows(self, scope: Scope, rows: Sequence[Episode]) -> Windows:
+        """Return the windows that end with these turns."""
+        said = [await self._index.said(scope, session) for session in {row.session for row in rows}]
+        windows = trails([one for episodes in said for one in episodes])
+        return {row.id: windows.get(row.id, [row]) for row in rows}
 
     async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], windows: Windows) -> None:
         """Store rows with the vectors of turn and trail, without where embedding fails."""

@@ -99,16 +99,6 @@ class IndexCache:
         shelf = cast("FactShelf | None", (await self._entry(scope, "memories")).shelf)
         return [] if shelf is None else shelf.summaries
 
-    async def unembedded(self, scope: Scope) -> int:
-        """Return how many turns in view wait for their vectors; words find them meanwhile.
-
-        Where a table is too large to hold, they are told of the user at large only.
-        """
-        shelf = (await self._entry(scope, "episodes")).shelf
-        if shelf is not None:
-            return shelf.unembedded(scope)
-        return 0 if scope.agent else len(await self.store.unembedded(scope, "episodes", self.model))
-
     async def living(self, scope: Scope) -> list[Memory]:
         """Return all of the owner's memories."""
         shelf = (await self._entry(scope, "memories")).shelf

@@ -99,10 +99,6 @@ class Shelf(Generic[T]):
         """The share of lines that are dead; a shelf with much of it should be built anew."""
         return 1 - len(self) / len(self.items) if self.items else 0.0
 
-    def unembedded(self, scope: Scope) -> int:
-        """Return how many rows that ``scope`` may see have no vector of the model in use."""
-        return int((self.seen_by(scope) & ~self._has_vector.values).sum())
-
     @property
     def ids(self) -> KeysView[str]:
         """The ids of all living rows."""

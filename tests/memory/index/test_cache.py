@@ -194,11 +194,3 @@ async def test_turns_of_large_owners_come_with_neighbours(store):
     assert {"s33-0", "s33-1"} <= set(shelf.ids)
     mask = shelf.seen_by(ANNE)
     assert shelf.window_lexical(weights("topic33"), mask)[shelf.line("s33-1")] > 0
-
-
-async def test_turns_that_wait_for_vectors_are_counted(store, cache):
-    rows = conversation("s1", "tea", "fine", "milk")
-    await store.put_episodes(ANNE, rows, {}, MODEL)
-    assert await cache.unembedded(ANNE) == 3
-    await store.put_episodes(ANNE, rows, turn_vectors(rows), MODEL)
-    assert await cache.unembedded(ANNE) == 0
