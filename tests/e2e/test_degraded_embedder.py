@@ -138,6 +138,29 @@ def test_a_memory_by_api_gets_its_vector_later(
         until(lambda: not speaker.get("/state")["pending_vectors"], "the memory still waits for its vector")
 
 
+def test_a_text_that_the_embedder_refuses_is_cut(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It kept all rows beside it waiting for their vectors for good; models differ in how much they take."""
+    monkeypatch.setattr(schedule_module, "_TICK_S", 0.1)
+    takes = embeddings()
+
+    def script(seen: Seen) -> Reply | None:
+        is_embedding = seen.path.endswith("/embeddings")
+        if is_embedding and any(len(text) > 700 for text in seen.json["input"]):
+            return error(400, "This model's maximum context length is 512 tokens.")
+        return takes(seen)
+
+    backend.script(script)
+    sections = with_embedder(backend.base_url)
+    with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
+        rows = [f"I keep bees in hive {number}" for number in range(9)] + ["My long list of tools: " + "saw, " * 900]
+        speaker.http.post("/import", content="\n".join(rows), params={"format": "list"}).raise_for_status()
+        until(lambda: len(speaker.memories()) == len(rows), "the list was not imported")
+        until(lambda: not speaker.get("/state")["pending_vectors"], "rows still wait for vectors")
+        assert len(backend.seen) < 40
+
+
 def waiting(server: Running, owner: str, noun: Noun) -> list[object]:
     services = server.services
     return server.call(services.store.unembedded, Scope("", owner), noun, services.embedder.model)

@@ -32,6 +32,10 @@ _ENTRY_OVERHEAD_BYTES = 250  # of a cached vector: key, bytes object and its pla
 _REQUEST_TEXTS, _REQUEST_TIMEOUT_S = 64, 60.0
 _REQUEST_CHARACTERS = 8000  # of one text: providers refuse, not truncate, what exceeds their window
 _BLANK = "."  # providers refuse an empty text
+_REFUSING, _MIN_CHARACTERS = (
+    (400, 413, 422),
+    500,
+)  # of a text too long for a model; a shorter one is not at fault
 # Providers whose models embed a question differently from what answers it.
 _INPUT_TYPES: dict[str, dict[Purpose, str]] = {
     "cohere": {"query": "search_query", "passage": "search_document"},
@@ -44,6 +48,10 @@ class EmbeddingFailed(ProxyError):
     """The embedding model does not load, or did not answer with vectors."""
 
     status, code = 503, "embedding_failed"
+
+
+class _TextsRefused(EmbeddingFailed):
+    """The provider does not take these texts, though it may take others."""
 
 
 class Embedder(Protocol):
@@ -199,7 +207,7 @@ class LiteLLMEmbedder:
         """Nothing of ours is open."""
 
     async def _fitting(self, texts: list[str], purpose: Purpose) -> Vectors:
-        rows = await self._request(texts, purpose, self._shortening)
+        rows = await self._accepted(texts, purpose, self._shortening)
         given = rows.shape[1]
         if self._dimension is None:
             self._dimension = given
@@ -218,6 +226,17 @@ class LiteLLMEmbedder:
         self._shortening = shortening
         return rows
 
+    async def _accepted(self, texts: list[str], purpose: Purpose, shortening: dict[str, Any]) -> Vectors:
+        """Ask; for what is refused in halves, and for a text alone by its beginning: models differ in their windows."""
+        try:
+            return await self._request(texts, purpose, shortening)
+        except _TextsRefused:
+            middle, length = len(texts) // 2, len(texts[0])
+            if not middle and length <= _MIN_CHARACTERS:
+                raise
+            parts = [texts[:middle], texts[middle:]] if middle else [[texts[0][: length // 2]]]
+            return np.concatenate([await self._accepted(part, purpose, shortening) for part in parts])
+
     async def _request(self, texts: list[str], purpose: Purpose, shortening: dict[str, Any]) -> Vectors:
         extra = dict(shortening)
         if types := _INPUT_TYPES.get(self._name.partition("/")[0]):
@@ -230,7 +249,8 @@ class LiteLLMEmbedder:
         except (*litellm.LITELLM_EXCEPTION_TYPES, OSError, ValueError) as error:
             # Without the provider's words, in which keys and texts are quoted.
             status = getattr(error, "status_code", "no answer")
-            raise EmbeddingFailed(
+            failed = _TextsRefused if status in _REFUSING else EmbeddingFailed
+            raise failed(
                 f"{self._name!r} did not embed {len(texts)} texts: {type(error).__name__} ({status})"
             ) from None
         return self._rows(answer.data, len(texts))
