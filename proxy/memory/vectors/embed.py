@@ -32,10 +32,8 @@ _ENTRY_OVERHEAD_BYTES = 250  # of a cached vector: key, bytes object and its pla
 _REQUEST_TEXTS, _REQUEST_TIMEOUT_S = 64, 60.0
 _REQUEST_CHARACTERS = 8000  # of one text: providers refuse, not truncate, what exceeds their window
 _BLANK = "."  # providers refuse an empty text
-_REFUSING, _MIN_CHARACTERS = (
-    (400, 413, 422),
-    500,
-)  # of a text too long for a model; a shorter one is not at fault
+_REFUSING = (400, 413, 422)  # of a text too long for a model …
+_MIN_CHARACTERS = 500  # … which is longer than this
 # Providers whose models embed a question differently from what answers it.
 _INPUT_TYPES: dict[str, dict[Purpose, str]] = {
     "cohere": {"query": "search_query", "passage": "search_document"},
