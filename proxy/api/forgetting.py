@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from proxy.api.caller import Body, Caller, Parts, Router
-from proxy.api.shapes import memory_shape
+from proxy.api.shapes import memory_shape, project_names
 from proxy.api.writing import Text, settled, write
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes.book import TURNS_AT_ONCE
@@ -69,8 +69,9 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
 
     changes = await in_thread("cpu", plan, rows) if body.dry_run else await write(services, scope, plan)
     batch = next((change.memory.id for change in changes if is_ending(change.memory)), None)
-    closed = [memory_shape(change.before or change.memory) for change in changes if _is_told(change, "closed")]
-    review = [memory_shape(change.before or change.memory) for change in changes if _is_told(change, "review")]
+    names = await project_names(services.projects, scope, [change.memory for change in changes])
+    closed = [memory_shape(change.before or change.memory, names) for change in changes if _is_told(change, "closed")]
+    review = [memory_shape(change.before or change.memory, names) for change in changes if _is_told(change, "review")]
     return {
         "object": "memory.forget",
         "batch": None if body.dry_run else batch,
@@ -98,8 +99,9 @@ async def undo(scope: Caller, services: Parts, body: UndoBody) -> dict[str, Any]
             "memories name theirs.",
             param="batch",
         )
-    restored = [memory_shape(change.memory) for change in changes if change.action == "restore"]
-    return {"object": "memory.undo", "batch": body.batch, "restored": restored}
+    rows = [change.memory for change in changes if change.action == "restore"]
+    names = await project_names(services.projects, scope, rows)
+    return {"object": "memory.undo", "batch": body.batch, "restored": [memory_shape(row, names) for row in rows]}
 
 
 def _is_told(change: Change, status: str) -> bool:

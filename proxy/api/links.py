@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from proxy.api.caller import Body, Caller, Parts, Router
-from proxy.api.shapes import memory_shape, used
+from proxy.api.shapes import memory_shape, project_names, used
 from proxy.api.writing import write
 from proxy.errors import InvalidRequest, unknown
 from proxy.memory.plan.changes import Change, edit_memory, is_ending, link_changes, unlink_changes
@@ -89,4 +89,4 @@ async def _change(
     if row is None:
         raise unknown("memory", memory_id)
     (shown,) = used([row], await services.uses.of(scope, [row.id]))
-    return memory_shape(shown)
+    return memory_shape(shown, await project_names(services.projects, scope, [row]))

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from proxy.api.caller import Body, Caller, Parts, PatientRoute, Router, Writer
 from proxy.api.memory_lists import shown
-from proxy.api.shapes import listing, memory_shape
+from proxy.api.shapes import listing, memory_shape, project_names
 from proxy.api.writing import Moment, ReadableName, Text, write
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, MethodNotAllowed, unknown
@@ -179,6 +179,9 @@ async def history(memory_id: str, scope: Caller, services: Parts) -> dict[str, A
     """Return every step in the life of a memory, oldest first."""
     await _one(services, scope, memory_id)
     steps = await services.history.of(scope, memory_id)
+    names = await project_names(
+        services.projects, scope, [one for step in steps for one in (step.before, step.after) if one]
+    )
     return listing(
         [
             {
@@ -187,8 +190,8 @@ async def history(memory_id: str, scope: Caller, services: Parts) -> dict[str, A
                 "reason": step.reason,
                 "turn": step.turn or None,
                 "at": iso(step.at),
-                "before": memory_shape(step.before) if step.before else None,
-                "after": memory_shape(step.after) if step.after else None,
+                "before": memory_shape(step.before, names) if step.before else None,
+                "after": memory_shape(step.after, names) if step.after else None,
             }
             for step in steps
         ]

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from proxy.access.auth import agent_id, project_id
 from proxy.api.caller import Body, Caller, PageSize, Parts, PatientRoute, Router
-from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
+from proxy.api.shapes import hit_shape, listing, memory_shape, project_names, used
 from proxy.api.writing import Moment
 from proxy.clock import parse_time
 from proxy.dialects import chat
@@ -130,7 +130,7 @@ async def search_memories(scope: Caller, services: Parts, body: SearchBody) -> d
 
 async def shown(services: Services, scope: Scope, rows: Sequence[Memory]) -> list[dict[str, Any]]:
     """Return memories as the API shows them, with their uses and the names of their projects."""
-    names = await services.projects.names(scope) if any("." in row.agent for row in rows) else NO_NAMES
+    names = await project_names(services.projects, scope, rows)
     return [memory_shape(row, names) for row in used(rows, await services.uses.of(scope, [row.id for row in rows]))]
 
 

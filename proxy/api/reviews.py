@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from proxy.api.caller import Body, Caller, PageSize, Parts, Router
-from proxy.api.shapes import listing, memory_shape
+from proxy.api.shapes import listing, memory_shape, project_names
 from proxy.api.writing import write
 from proxy.clock import iso
 from proxy.errors import Conflict, InvalidRequest, unknown
@@ -175,6 +175,8 @@ async def _shape(services: Services, scope: Scope, review: Memory, rows: Sequenc
     ends = review.created_at + timedelta(days=days) if days and state == "open" else None
     episodes = await services.store.episodes(scope, session=review.session) if review.session else []
     asked = [row for row in episodes if row.turn in review.turns and row.role == "user" and scope.owns(row.agent)]
+    concerns = concerned(review, rows)
+    names = await project_names(services.projects, scope, concerns)
     question = question_of(review)
     asking = {} if question is None else {"question": question.text, "choices": list(question.choices)}
     told = {} if question is None else {"context": question.context or None, "answer": question.answer}
@@ -183,7 +185,7 @@ async def _shape(services: Services, scope: Scope, review: Memory, rows: Sequenc
         "object": "review",
         "status": state,
         "change": review.metadata[PROPOSES],
-        "memories": [memory_shape(row) for row in concerned(review, rows)],
+        "memories": [memory_shape(row, names) for row in concerns],
         "sentence": _sentence(review, asked),
         "turn": next(iter(review.turns), None),
         "session": review.session or None,

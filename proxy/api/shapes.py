@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
@@ -14,12 +14,12 @@ from proxy.memory.plan.changes import INTERNAL
 from proxy.store.files import Upload
 from proxy.store.jobs import Job
 from proxy.store.media import Shown
+from proxy.store.projects import Projects
 from proxy.store.sessions import Session
 from proxy.store.uses import Use
-from proxy.types import Chunk, Document, Episode, Hit, Image, Memory
+from proxy.types import Chunk, Document, Episode, Hit, Image, Memory, Scope
 from proxy.types.scope import parts
 
-NO_NAMES: Mapping[str, str] = {}
 _SMALL_BYTES = 64 * 1024  # read within moments
 
 T = TypeVar("T")
@@ -68,7 +68,12 @@ def job_shape(job: Job) -> dict[str, Any]:
     }
 
 
-def memory_shape(memory: Memory, names: Mapping[str, str] = NO_NAMES) -> dict[str, Any]:
+async def project_names(projects: Projects, scope: Scope, rows: Iterable[Memory]) -> Mapping[str, str]:
+    """Return the names of projects by their ids, where a row is of one."""
+    return await projects.names(scope) if any("." in row.agent for row in rows) else {}
+
+
+def memory_shape(memory: Memory, names: Mapping[str, str]) -> dict[str, Any]:
     """Return a memory as the API shows it.
 
     Args:

@@ -91,6 +91,21 @@ def test_a_memory_is_stored_and_listed_by_project(alice: Speaker) -> None:
     assert alice.http.get("/projects/nothing").status_code == 404
 
 
+def test_a_memory_names_its_project_wherever_shown(alice: Speaker) -> None:
+    made, other = (
+        alice.http.post("/memories", json={"text": text, "project": "alpha"}).json()
+        for text in ("We deploy with Nomad", "We build with Bazel")
+    )
+    at = f"/memories/{made['id']}"
+    alice.http.post(f"{at}/pin").raise_for_status()
+    linked = alice.http.post(f"{at}/link", json={"id": other["id"]}).json()
+    steps = alice.get(f"{at}/history")["data"]
+    gone = alice.http.post("/memories/forget", json={"ids": [made["id"]]}).json()
+    back = alice.http.post("/memories/undo", json={"batch": gone["batch"]}).json()
+    shown = [linked, *gone["closed"], *back["restored"], *(step[side] for step in steps for side in ("before", "after"))]
+    assert {one["project"] for one in shown if one} == {"alpha"}
+
+
 def test_id_of_another_project_is_unknown(server: Running) -> None:
     key = new_key()
     with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
