@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
+from proxy.process.threads import in_thread
 from proxy.store import codec
 from proxy.store.partitions import owned
 from proxy.store.sql import Database
@@ -96,6 +97,21 @@ class History:
         rows = await self._db.query(lambda connection: connection.execute(query).scalars().all())
         return [memory for row in rows if (memory := _readable(row)) is not None]
 
+    async def rewrite(self, scope: Scope, edit: Callable[[Memory], Memory]) -> None:
+        """Replace the memories in all steps of the owner by what ``edit`` returns; a step done again adds none.
+
+        Args:
+            scope: Whose; the caller holds the lease.
+            edit: Takes a memory as a step found or left it.
+        """
+        query = sa.select(history.c.seq, history.c.before, history.c.after).where(history.c.owner == scope.user)
+        steps = await self._db.query(lambda connection: connection.execute(query).all())
+        edited = await in_thread("cpu", lambda: [new for step in steps if (new := _edited(step, edit)) is not None])
+        values: dict[str, Any] = {"before": sa.bindparam("new_before"), "after": sa.bindparam("new_after")}
+        update = history.update().where(history.c.seq == sa.bindparam("step")).values(values)
+        if edited:
+            await self._db.submit(lambda connection: connection.execute(update, edited))
+
     async def purge(self, scope: Scope, memories: Collection[str]) -> int:
         """Delete the whole history of memories that are gone for good; return how many steps."""
         delete = history.delete().where(history.c.owner == scope.user, history.c.memory == sa.bindparam("gone"))
@@ -131,6 +147,19 @@ def _entry(row: sa.Row[Any]) -> Entry:
     before = None if row.before is None else codec.memory_from_json(row.before)
     after = codec.memory_from_json(row.after)
     return Entry(row.memory, row.action, row.reason, row.turn, from_ms(row.at_ms), before, after)
+
+
+def _edited(step: Any, edit: Callable[[Memory], Memory]) -> dict[str, Any] | None:
+    """Return the new sides of a step, None where they stay or cannot be read."""
+    read = [None if side is None else _readable(side) for side in (step.before, step.after)]
+    new = [None if one is None else edit(one) for one in read]
+    if new == read:
+        return None
+    before, after = (
+        side if one is None else codec.memory_to_json(one)
+        for one, side in zip(new, (step.before, step.after), strict=True)
+    )
+    return {"step": step.seq, "new_before": before, "new_after": after}
 
 
 def _readable(after: bytes) -> Memory | None:

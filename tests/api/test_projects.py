@@ -102,7 +102,12 @@ def test_a_memory_names_its_project_wherever_shown(alice: Speaker) -> None:
     steps = alice.get(f"{at}/history")["data"]
     gone = alice.http.post("/memories/forget", json={"ids": [made["id"]]}).json()
     back = alice.http.post("/memories/undo", json={"batch": gone["batch"]}).json()
-    shown = [linked, *gone["closed"], *back["restored"], *(step[side] for step in steps for side in ("before", "after"))]
+    shown = [
+        linked,
+        *gone["closed"],
+        *back["restored"],
+        *(step[side] for step in steps for side in ("before", "after")),
+    ]
     assert {one["project"] for one in shown if one} == {"alpha"}
 
 

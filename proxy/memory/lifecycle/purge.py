@@ -53,7 +53,7 @@ async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> 
     see = _seer(texts)
     after = {row.id: row for row in (*rows, *mended(rows, see, now))}
     others = [clean for row in rows if (clean := _clean(after[row.id], memory, texts)) != row]
-    await stores.history.purge(scope, [row.id for row in others])  # first: a cleaned row is no longer found here
+    await stores.history.rewrite(scope, lambda row: row if row.id == memory.id else _clean(row, memory, texts))
     await stores.book.rewrite(scope, others)
     await stores.compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
     await stores.uses.remove(scope, [memory.id])
