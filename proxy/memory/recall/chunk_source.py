@@ -1,4 +1,4 @@
-"""Passages of documents, and images, among the sources of recall; a question may name a file, a page, or a time."""
+"""Recall source of document chunks and images; a question may name a file, a page or a time."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ _SENT = re.compile(
 
 
 class ChunkSource:
-    """Documents by the passage, images by their caption and the text in them."""
+    """Recall source of document chunks, and of images by their caption and the text in them."""
 
     gives: frozenset[Source] = frozenset({"chunk", "image"})
 
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
-        """Return the passages and images that fit ``query``, or that it names."""
+        """Return the chunks and images that match ``query`` or that it names; none while they load."""
         try:
-            async with asyncio.timeout(query.patience_s):  # a long document is read once
+            async with asyncio.timeout(query.patience_s):  # the first load of a long document is slow
                 shelf = await shielded(index.chunks(scope, query), "read passages")
         except TimeoutError:
             _log.info("passages are still being read, recall goes on without them")
@@ -72,7 +72,7 @@ class ChunkSource:
         return await beside_loop(shelf, self.search, shelf, scope, query, limit) if len(shelf) else NOTHING
 
     def search(self, shelf: ChunkShelf, scope: Scope, query: Query, limit: int) -> Found:
-        """Rank the lines of a shelf; what the query means by name, page or time stands in front."""
+        """Rank the chunks of a shelf; those that the query names by file, page or time come first."""
         mask = shelf.seen_by(scope)
         terms = terms_of(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
@@ -80,12 +80,12 @@ class ChunkSource:
         said = mention(query.text)
         meant = _meant(shelf, said, query, mask)
         scores = np.where(meant > 1, np.maximum(scores, tuning.NAMED_SCORE) * meant, scores) * in_time(shelf, query)
-        if said.page and meant.max(initial=0) <= 1:  # of which file is not said; it may be none of these
+        if said.page and meant.max(initial=0) <= 1:  # the query names no file, and may mean none of these
             scores = np.where(shelf.pages == said.page, scores * np.float32(tuning.PAGE_FACTOR), scores)
         lines = best(scores, min(limit, _MAX))
         hits = [_hit(shelf.items[line], float(scores[line])) for line in lines]
         evidence = weigh(shelf, terms, mask, lexical, dense)
-        proof = min(1.0, len(said.words) / tuning.PROVING_WORDS)  # a single word in common is soon found in a long text
+        proof = min(1.0, len(said.words) / tuning.PROVING_WORDS)  # any long text has a single word in common
         evidence = replace(evidence, coverage=evidence.coverage * proof, texts=max(evidence.texts, tuning.MIN_PASSAGES))
         found = Found(hits, evidence, is_apart=True)
         if meant.max(initial=0) > 1:
@@ -96,7 +96,7 @@ class ChunkSource:
 
 
 def _meant(shelf: ChunkShelf, said: Mention, query: Query, mask: Mask) -> Scores:
-    """Return a factor per line: above 1 where the query means this file, this page, or what was shown then."""
+    """Return a factor per line: above 1 for the file, the page or the time of sending that the query names."""
     factors = np.ones(len(shelf.items), dtype=np.float32)
     named = mask & shelf.of_documents([one for one, name, words in shelf.names() if said.names(name, words)])
     factors[named] *= tuning.FILE_FACTOR
@@ -125,7 +125,7 @@ def _hit(chunk: Chunk, score: float) -> Hit:
 
 
 def title(chunk: Chunk) -> str:
-    """Return how a passage is cited: its file, and the page where there are several."""
+    """Return the citation of a chunk: its file, and its page if the file has several."""
     return f"{chunk.name}, page {chunk.page}" if chunk.pages > 1 and chunk.page else chunk.name
 
 
@@ -134,11 +134,11 @@ class Mention:
     """Mention of files in a question.
 
     Args:
-        page: A number of a page, slide, sheet or chapter; 0: none.
-        is_of_file: It speaks of a file or picture.
-        is_sent: It speaks of something having been shown.
-        words: Its index terms.
-        text: In lower case.
+        page: Number of a page, slide, sheet or chapter; 0 if none.
+        is_of_file: True if the question mentions a file or picture.
+        is_sent: True if the question mentions that something was sent or shown.
+        words: Index terms of the question.
+        text: The question in lower case.
     """
 
     page: int
@@ -156,8 +156,8 @@ class Mention:
         """Return whether the question names a file.
 
         Args:
-            name: Of the file.
-            words: Its ``name_terms``.
+            name: Name of the file.
+            words: ``name_terms`` of the file's name.
         """
         whole = name.casefold()
         if len(whole) > MIN_TELLING and whole in self.text:
@@ -166,7 +166,7 @@ class Mention:
 
 
 def mention(text: str) -> Mention:
-    """Return what a question says of files."""
+    """Return the file, page and sending that a question mentions."""
     found = _PAGE.search(text)
     page = int(found["number"] or found["zh"]) if found else 0
     return Mention(

@@ -30,11 +30,11 @@ class Found:
 
     Args:
         hits: Best first; scores in [0, 1] or a little above.
-        evidence: How well the best of them fits.
-        leads: How many hits at the start stand in front of those of every other source.
-        rest: What is too far behind the best to be injected.
-        is_apart: Judged by itself: how much of it there is says nothing about what the user said.
-        is_named: The query names it; it need not be alike.
+        evidence: Relevance of the best hit.
+        leads: Number of hits at the start that precede the hits of all other sources.
+        rest: Hits that score too far below the best to be injected.
+        is_apart: True if the gate judges the source by itself: its size says nothing about the user's own texts.
+        is_named: True if the query names a hit; the gate then admits the source whatever its evidence.
     """
 
     hits: list[Hit]
@@ -49,7 +49,7 @@ NOTHING = Found([], Evidence())
 
 
 def cut(found: Found, floor: float) -> Found:
-    """Set aside the hits that score less than ``floor`` of the best."""
+    """Move the hits that score below ``floor`` times the best score to ``rest``; leading hits stay."""
     least = floor * max((hit.score for hit in found.hits), default=0.0)
     kept = [at < found.leads or hit.score >= least for at, hit in enumerate(found.hits)]
     rest = [hit for hit, stays in zip(found.hits, kept, strict=True) if not stays]
@@ -57,7 +57,7 @@ def cut(found: Found, floor: float) -> Found:
 
 
 async def beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
-    """Search a shelf while nothing is put on it, in a thread where it is large."""
+    """Search a shelf under its lock, in a thread if the shelf is large."""
 
     def locked() -> Found:
         with shelf.lock:
@@ -67,13 +67,13 @@ async def beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.ar
 
 
 def terms_of(query: Query) -> dict[str, float]:
-    """Return the index terms of a query by weight; what it leans on weighs less, and what only frames it nothing."""
+    """Return the weight of each index term of a query; context weighs less, framing words nothing."""
     terms = {term: weight * tuning.CONTEXT_WEIGHT for term, weight in weights(query.context).items()}
     return terms | weights(matter(query.text))
 
 
 def in_time(shelf: AnyShelf, query: Query, factor: float = tuning.IN_TIME_FACTOR) -> Scores:
-    """Return a factor per line that favours the time that the query speaks of."""
+    """Return a factor per line: ``factor`` within the time that the query names, else 1."""
     factors = np.ones(len(shelf.items), dtype=np.float32)
     if (meant := span(query.text, query.as_of or query.now)) is not None:
         first, last = map(to_ms, meant)

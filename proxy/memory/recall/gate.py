@@ -1,7 +1,7 @@
-"""Decides whether anything found is worth injecting: nothing relevant, nothing injected.
+"""Admission gate: drops all hits if none is relevant to the query.
 
-The evidence is the best cosine and the share of the query's telling words, weighted by rarity. BM25's own score says
-nothing about relevance and is not asked. Measured on four public sets of conversations with the built-in embedder:
+The evidence is the best cosine and the share of the query's content words, weighted by rarity. The BM25 score itself
+says nothing about relevance and is not used. Measured on four public sets of conversations with the built-in embedder:
 98-100 % of the questions about them pass, 0-4 % of unrelated prompts do (1.4 % on LoCoMo; most where the conversations
 are about programming, as some of the prompts are).
 """
@@ -27,11 +27,11 @@ from proxy.text.segment import sentences
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Chunk, Episode, Memory
 
-_LANGUAGE_SHOWS = 600  # in the last so many characters
-_OWN_KNOWN = frozenset({"de", "es", "ru", "zh"})  # languages of which it is known how people ask about themselves
+_LANGUAGE_SHOWS = 600  # characters of a text from which its language is detected
+_OWN_KNOWN = frozenset({"de", "es", "ru", "zh"})  # languages with patterns of questions about oneself
 
-OF_ONESELF = "of oneself"  # the word for a handful that is given whole
-_BRIEF = 160  # characters of a question
+OF_ONESELF = "of oneself"  # the verdict's reason when a small memory is injected in full
+_BRIEF = 160  # maximum characters of a question about oneself
 
 _OF_ONESELF = re.compile(
     r"\b(?:my|mine|(?:did|am|was|have) i|where i (?:live|work)|(?:where|what|which|who|when)\b.{0,40}\bdo i|"
@@ -41,7 +41,7 @@ _OF_ONESELF = re.compile(
     re.IGNORECASE,
 )
 
-_PARTICLES = frozenset("的了吗呢")  # a pair of characters with one of them straddles two words
+_PARTICLES = frozenset("的了吗呢")  # a pair of characters that holds one straddles two words
 
 _tongue = lru_cache(maxsize=4_096)(tongue)
 
@@ -53,13 +53,13 @@ class Evidence:
     """Relevance of a source's best hit to the query.
 
     Args:
-        cosine: Of the best hit; None where query or rows have no vector.
-        typical: The median cosine of everything that was looked at.
-        coverage: Share of the query's telling words, weighted by rarity, that the best text holds; in [0, 1].
-        brief: Whether the texts are single statements, whose cosines are lower.
-        texts: How many vectors were looked at.
-        usual: The cosine of what has only its language in common with the query.
-        is_foreign: Most of the texts are in another language than the query.
+        cosine: Cosine of the best hit; None if the query or the rows have no vector.
+        typical: Median cosine of all compared texts.
+        coverage: Share of the query's content words, weighted by rarity, that the best text holds; in [0, 1].
+        brief: True if the texts are single statements, whose cosines are lower.
+        texts: Number of compared texts.
+        usual: Cosine of texts that have only their language in common with the query.
+        is_foreign: True if most of the texts are in another language than the query.
     """
 
     cosine: float | None = None
@@ -154,17 +154,17 @@ def asks_of_oneself(text: str) -> bool:
 
 
 def is_handful(texts: int) -> bool:
-    """Return whether so few texts are known that none is far from what their owner asks of themselves."""
+    """Return whether a memory is so small that all of it may answer its user's question about themselves."""
     return 0 < texts <= tuning.HANDFUL_TEXTS
 
 
 def is_personal(text: str) -> bool:
-    """Return whether the speaker asks about themselves; such a question wants memory more than others do."""
+    """Return whether users ask about themselves; such a question needs memory more often than others."""
     return _OF_ONESELF.search(text) is not None or _ASKS_OF_ONESELF.search(text) is not None
 
 
 def _by_words(evidence: Sequence[Evidence], text: str) -> Verdict:
-    """Judge by the words alone, where the embedder does not know the language: all its texts are alike to it."""
+    """Judge by words alone, in a language unknown to the embedder: its vectors are all close together."""
     is_told = not _WANTS_DOING.search(_last_sentence(text))
     is_own = is_told and (is_personal(text) or _OF_US.search(text) is not None)
     if is_own and is_handful(sum(one.texts for one in evidence)):
@@ -175,7 +175,7 @@ def _by_words(evidence: Sequence[Evidence], text: str) -> Verdict:
 
 
 def _names_people(text: str) -> bool:
-    """Return whether a text speaks of somebody by what they are to its author: "mum", "мама", "妈妈"."""
+    """Return whether a text names a person by the relation to its author: "mum", "мама", "妈妈"."""
     people = words_for("people", text)
     if HAS_CJK.search(text):
         return any(len(name) > 1 and name in text for name in people)
@@ -188,21 +188,21 @@ def _last_sentence(text: str) -> str:
 
 
 def strength(evidence: Evidence, *, personal: bool) -> float:
-    """Return how sure it is that the best hit is relevant, on the scale of a cosine."""
+    """Return the relevance of the best hit, on the scale of a cosine."""
     bonus = tuning.PERSONAL_BONUS if personal else 0.0
     if evidence.cosine is None:
         needed = tuning.COVERAGE_FLOOR - (tuning.PERSONAL_COVERAGE if personal else 0.0)
         return tuning.STRENGTH_FLOOR * min(1.0, evidence.coverage / needed)
     cosine = evidence.cosine - max(0.0, evidence.typical - tuning.USUAL_COSINE)
-    if evidence.typical:  # what is asked by the owner is on the whole nearer to all that was said
+    if evidence.typical:  # a user's questions are mostly closer to all of the user's texts
         cosine += tuning.FAMILIAR_WEIGHT * (min(evidence.typical, tuning.USUAL_COSINE) - tuning.FAMILIAR_COSINE)
     return cosine + tuning.COVERAGE_WEIGHT * evidence.coverage + bonus + (tuning.BRIEF_BONUS if evidence.brief else 0.0)
 
 
 def leniency(texts: int) -> float:
-    """Return by how much the floors sink for a small memory; less than 0 for a large one.
+    """Return the amount by which the floors drop for a small memory; negative for a large one.
 
-    The best of many unrelated texts is closer than the best of few: by extreme-value theory their greatest cosine grows
+    The best of many unrelated texts is closer than the best of few: by extreme-value theory their maximum cosine grows
     with the square root of twice the logarithm of their number.
     """
     if not texts:
@@ -212,12 +212,12 @@ def leniency(texts: int) -> float:
 
 
 def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verdict:
-    """Judge what each source found for the query ``text``.
+    """Judge the evidence of each source for the query ``text``.
 
     Args:
-        evidence: Of each source.
-        text: What is asked.
-        told: The sources hold what the owner told, so that a question about themselves opens a handful of it.
+        evidence: Evidence of each source.
+        text: Context and text of the query.
+        told: True if the sources hold the user's own texts; a question about oneself then admits a small memory.
     """
     if not evidence:
         return Verdict((), "empty")
@@ -248,7 +248,7 @@ def is_foreign(texts: Sequence[str], asked: str) -> bool:
 
 
 def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores, dense: Scores) -> Evidence:
-    """Return the evidence in the scores of all lines of a shelf."""
+    """Return the evidence computed from the scores of all lines of a shelf."""
     covered = _coverage(shelf, terms, mask, lexical)
     if np.isnan(dense).all():
         return Evidence(None, 0.0, covered)
@@ -258,10 +258,10 @@ def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scor
 
 
 def _coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores) -> float:
-    """Return the share of the query's telling words, weighted by rarity, that one of the best-matching texts holds.
+    """Return the share of the query's content words, weighted by rarity, that one of the best-matching texts holds.
 
-    Words that are common here prove little even if they are all there is. Pairs of characters of a script without
-    spaces mostly straddle words, so that fewer of them can be met.
+    Words that are common in the memory prove little, even if the query has no others. In a script without spaces most
+    pairs of characters straddle words, so fewer of them can match.
     """
     texts = int(mask.sum())
     telling = [
@@ -286,9 +286,9 @@ def _coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: 
 
 
 def _sampled(shelf: AnyShelf, telling: Sequence[str], lexical: Scores) -> tuple[Lines, Lines, Scores]:
-    """Return the same matches on a shelf of candidates, whose terms are in the store, and about how many hold each.
+    """Return the matches on a shelf of candidates, whose terms are in the store, and estimated holders by term.
 
-    Read are the texts that match best: a word that most of them hold is common, however few of them are here.
+    The best-matching texts are read: a word in most of them is common in the table, though few of its rows are here.
     """
     read = best(lexical, tuning.SAMPLED_TEXTS)
     terms = [frozenset(tokens(lexical_text(shelf.items[line]))) for line in read]

@@ -1,6 +1,6 @@
-"""Memories and turns as hits: linked ones on one entry, ended ones behind what ended them, all of them for an overview.
+"""Hits from memories and turns: linked memories on one entry, closed ones with their ending, all for an overview.
 
-A turn that says a found memory whole is shown in its place where it may be.
+A turn that holds a found memory in full replaces it, if the turn may be shown.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from proxy.text.terms import Term, holds
 from proxy.text.words import flat
 from proxy.types import Episode, Hit, Memory, Scope, Source
 
-MAX_ENDED = 4  # ended statements in one block
+MAX_ENDED = 4  # closed statements in one block
 MAX_OVERVIEW = 40  # memories that answer an overview question, before the budget
 MAX_LINKED = 160  # characters of a statement that is shown on one entry with others
 
-_BEFORE, _BEHIND = 12, 2  # pieces of a message that tell what in one of them is quoted
-MAX_CARRIED = 400  # characters of a turn that is shown for a statement in it
+_BEFORE, _BEHIND = 12, 2  # pieces before and after one that show what is quoted in it
+MAX_CARRIED = 400  # characters of a turn that replaces a statement in it
 
 
 def fact_hit(memory: Memory, score: float) -> Hit:
@@ -55,8 +55,8 @@ def fact_hit(memory: Memory, score: float) -> Hit:
 def with_links(shelf: FactShelf, hits: Sequence[Hit], mask: Mask) -> list[Hit]:
     """Return hits with linked statements on one entry, the newer last; each statement once.
 
-    A long statement says much besides what links it to another: it stands alone, as its turn where that is shown.
-    Measured on BEAM: entries of long statements took 160 tokens each, and eight points of evidence within 600.
+    A long statement holds much besides the linked part: it gets a separate entry, as its turn if that is shown.
+    Measured on BEAM: entries of long statements took 160 tokens each, and cost eight points of evidence within 600.
     """
     taken: set[str] = set()
     made = []
@@ -74,7 +74,7 @@ def with_links(shelf: FactShelf, hits: Sequence[Hit], mask: Mask) -> list[Hit]:
 
 
 def _chain(shelf: FactShelf, id_: str, mask: Mask) -> list[Memory]:
-    """Return a memory with what is linked to it and may be shown on its entry, oldest first."""
+    """Return a memory and the linked memories that may be shown on its entry, oldest first."""
     found: dict[str, Memory] = {}
     waiting = [id_]
     while waiting:
@@ -91,7 +91,7 @@ def _chain(shelf: FactShelf, id_: str, mask: Mask) -> list[Memory]:
 
 
 def ended_hits(shelf: FactShelf, scope: Scope, query: Query, lexical: Scores, best: float) -> list[Hit]:
-    """Return statements that ended, each behind what ended it, where the query is about the past or names them."""
+    """Return closed statements with their endings, if the query is about the past or names them."""
     mask = shelf.ended(scope)
     if not mask.any() or query.as_of is not None:
         return []
@@ -113,19 +113,19 @@ def ended_hits(shelf: FactShelf, scope: Scope, query: Query, lexical: Scores, be
 
 
 def is_of_past(text: str) -> bool:
-    """Return whether a question is about what was, not what is."""
+    """Return whether a question is about the past."""
     low = flat(text[-600:])
     return any(tongue.has("past", low) for tongue in languages_of(text))
 
 
 def is_overview(text: str) -> bool:
-    """Return whether a question asks for all that is known about the user."""
+    """Return whether a question asks for everything known about the user."""
     low = flat(text) if len(text) <= 300 else ""
     return any(tongue.has("overview", low) for tongue in languages_in(low))
 
 
 def overview(shelf: FactShelf, mask: Mask, query: Query) -> list[Hit]:
-    """Return the memories themselves, most used and newest first, spread over topics (MMR, Carbonell et al. 1998)."""
+    """Return memories, most used and newest first, spread over topics (MMR, Carbonell et al. 1998)."""
     lines = [int(line) for line in np.flatnonzero(mask & ~shelf.sums_up)]
     if not lines:
         return []
@@ -157,14 +157,14 @@ def _names(text: str, ending: Memory) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The turns that may be shown in the place of a memory: visible, and none of their sentences withheld."""
+    """Turns that may replace a memory: visible, and without withheld sentences."""
 
     shelf: TurnShelf | None
     scope: Scope
     withheld: Collection[str]
 
     def line(self, message: str) -> int | None:
-        """Return the line of a message, None where it may not be shown whole."""
+        """Return the line of a message; None if it may not be shown in full."""
         if self.shelf is None or not message or message in self.withheld:
             return None
         line = self.shelf.line(message)
@@ -172,7 +172,7 @@ class Turns:
 
 
 def carried_by(found: Sequence[Found], turns: Turns) -> dict[str, tuple[Hit, ...]]:
-    """Return the turns that say a found memory whole, each with those memories."""
+    """Return the found memories that turns hold in full, by the id of the turn."""
     if turns.shelf is None:
         return {}
     carried: dict[str, tuple[Hit, ...]] = {}
@@ -184,13 +184,13 @@ def carried_by(found: Sequence[Found], turns: Turns) -> dict[str, tuple[Hit, ...
 
 
 def dated(hit: Hit, memories: Sequence[Hit]) -> Hit:
-    """Return a turn that stands for memories, with the dates that their time words mean."""
+    """Return a turn with the ids and the resolved dates of the memories that it replaces."""
     dates = ", ".join(dict.fromkeys(one.dates for one in memories if one.dates))
     return replace(hit, stands_for=tuple(one.id for one in memories), dates=dates)
 
 
 def without_carried(found: Found, carried: Mapping[str, tuple[Hit, ...]], turns: Turns) -> Found:
-    """Return hits without memories that a turn says whole: turns are found by themselves, and rank better."""
+    """Return hits without memories that a turn holds in full: the search finds turns anyway and ranks them better."""
     if turns.shelf is None or not any(hit.source == "fact" and hit.message for hit in found.hits):
         return found
     kept = [hit.id not in {one.id for one in carried.get(hit.message, ())} for hit in found.hits]
@@ -200,7 +200,7 @@ def without_carried(found: Found, carried: Mapping[str, tuple[Hit, ...]], turns:
 
 
 def _linked(hit: Hit, turns: Turns) -> Hit:
-    """Return a hit with the whole turns of the statements linked to it, where these are short and may be shown."""
+    """Return a hit with its linked statements replaced by their turns, if these are short and may be shown."""
     return replace(hit, then=tuple(_turn_of(one, turns) for one in hit.then)) if hit.then else hit
 
 
@@ -230,7 +230,7 @@ def turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:
 
 
 def _quoted(shelf: TurnShelf, turn: Episode) -> tuple[str, ...]:
-    """Return what is quoted in a turn, by what stands before and behind it in its message."""
+    """Return the quotations in a turn, found with the pieces before and after it in its message."""
     base = turn.id.rpartition(".")[0] if turn.piece else turn.id
     numbers = range(max(0, turn.piece - _BEFORE), turn.piece + _BEHIND + 1)
     lines = [shelf.line(f"{base}.{number}" if number else base) for number in numbers]

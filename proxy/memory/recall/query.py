@@ -1,7 +1,7 @@
-"""Query: the user's last turn, widened by what it refers back to, without what only frames it.
+"""Query: the user's last message, widened by the one that it refers to, without its framing words.
 
-Whether advice is asked for, and what one prefers, are read here as well: the one calls for the other, whatever words
-they share.
+The module also detects requests for advice and stated preferences: the former need the latter even if the two share no
+words.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _FIRST_PERSON = re.compile(
     r"moi|mon|ma|mes|nous|io|mio|mia|noi|eu|mim|meu|minha|ik|mijn|я|мне|меня|мы|нас|мо\w|нам)\b|[我俺私僕]|저|나는|내",
     re.IGNORECASE,
 )
-_TOLD = 4  # telling words
-_SHORT = 5  # fewer telling words than this: the turn leans on the one before
+_TOLD = 4  # minimum content words of a statement
+_SHORT = 5  # a message with fewer content words may depend on the one before
 _MAX_CHARACTERS = 2000
 _POINTING_WORDS = (
     "it that this they them he she him her his their its those these there then one ones again more else other "
@@ -40,7 +40,7 @@ _POINTING_WORDS = (
 )
 _POINTERS = frozenset(_POINTING_WORDS.split())
 
-_MAX_FRAMED = 600  # a longer text tells its matter at length; what frames it weighs little
+_MAX_FRAMED = 600  # in a longer text the framing words weigh little
 
 _CONVERSATIONS = r"""
       \b(?:across|throughout|over|during|through|in|from|on)\ (?:all\ )?(?:of\ )?(?:my|our|these|those|the|all)
@@ -138,7 +138,7 @@ _ASKS_ADVICE = re.compile(
     """,
     re.VERBOSE,
 )
-# What is preferred, by a part of a word without which a pattern cannot match: most turns hold none of them.
+# Patterns of preferences, each by a substring that every match holds: most turns hold none of these.
 _PREFERS = {
     cue: re.compile(pattern)
     for cue, pattern in {
@@ -183,17 +183,17 @@ _PREFERS = {
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search in an owner's memory.
+    """A search in a user's memory.
 
     Args:
-        text: What the user wants to know.
-        context: What the text refers back to; counts less.
+        text: Search text: the user's message.
+        context: Earlier message that the text refers to; counts less.
         vector: Embedding of ``dense_text``; None while the embedder is slow or broken.
         now: Time of the request.
-        as_of: If given, what was true then is sought.
-        session: The conversation in progress.
-        exclude_texts: Texts that stand in the request already; not quoted back.
-        patience_s: How long what the user said waits for passages that are still being read.
+        as_of: If given, memories that were valid then are searched.
+        session: Id of the current session.
+        exclude_texts: Texts that are in the request already; not recalled.
+        patience_s: Maximum seconds to wait for chunks that are still loading.
     """
 
     text: str
@@ -207,37 +207,37 @@ class Query:
 
     @property
     def dense_text(self) -> str:
-        """The text whose embedding is the query's vector."""
+        """Text whose embedding is the query's vector."""
         return f"{self.context}\n{self.text}" if self.context else self.text
 
     @property
     def says(self) -> bool:
-        """Return whether the user tells something rather than only asking; recent turns then count more."""
+        """Return whether the user states something and does not only ask; recent turns then count more."""
         return _says(self.text)
 
     @property
     def is_across(self) -> bool:
-        """Return whether something is asked that was spoken of in several conversations."""
+        """Return whether the question is about several sessions."""
         return is_across(self.text) and not self.says
 
     @property
     def is_of_replies(self) -> bool:
-        """Return whether something is asked that the assistant once answered."""
+        """Return whether the question is about an earlier reply of the assistant."""
         return is_of_replies(self.text)
 
 
-@lru_cache(maxsize=8)  # asked several times in one search
+@lru_cache(maxsize=8)  # called several times in one search
 def _says(text: str) -> bool:
     told = " ".join(part for part in map(str.strip, _SENTENCE.findall(text)) if not _ASKING.match(part))
     return is_of_oneself(told) and len(content(told)) >= _TOLD
 
 
 def widen(user_turns: Sequence[str], *, reply: str = "") -> tuple[str, str]:
-    """Return the text to look for and the context it leans on.
+    """Return the search text and its context, "" if the text needs none.
 
     Args:
-        user_turns: What the user said in this conversation, oldest first.
-        reply: The assistant's last answer, used where the user said only one thing before.
+        user_turns: The user's messages in this session, oldest first.
+        reply: The assistant's last reply, used if no earlier message of the user has content words.
     """
     if not user_turns:
         return "", ""
@@ -249,34 +249,34 @@ def widen(user_turns: Sequence[str], *, reply: str = "") -> tuple[str, str]:
 
 
 def leans_back(text: str) -> bool:
-    """Return whether a turn cannot be understood without the one before it."""
+    """Return whether a message cannot be understood without the one before it."""
     telling = content(text)
     return len(telling) < _SHORT and (len(telling) < 2 or not _POINTERS.isdisjoint(tokens_of(text)))
 
 
 def is_of_oneself(text: str) -> bool:
-    """Return whether the speaker speaks of themselves."""
+    """Return whether a text has a word of the first person."""
     return _FIRST_PERSON.search(text) is not None
 
 
 def tokens_of(text: str) -> set[str]:
-    """Return the words of ``text`` as written, in lower case, beside their stems."""
+    """Return the words of ``text`` as written, in lower case, and their stems."""
     return {*text.casefold().replace("?", " ").replace(",", " ").split(), *tokens(text)}
 
 
 def _shortened(text: str) -> str:
-    """Return the start and the end of a long text: the question stands at either."""
+    """Return the start and the end of a long text: the question is at one of them."""
     if len(text) <= _MAX_CHARACTERS:
         return text
     half = _MAX_CHARACTERS // 2
     return f"{text[:half]}\n{text[-half:]}"
 
 
-@lru_cache(maxsize=8)  # every source of one search asks
+@lru_cache(maxsize=8)  # called by every source of one search
 def matter(text: str) -> str:
-    """Return a question without what frames it: no turn that is sought holds those words.
+    """Return a question without its framing words, which the wanted turns do not hold.
 
-    The text itself, where nothing telling would be left.
+    A long text, or one without other content words, is returned unchanged.
     """
     if len(text) > _MAX_FRAMED:
         return text
@@ -286,29 +286,29 @@ def matter(text: str) -> str:
 
 @lru_cache(maxsize=8)
 def is_across(text: str) -> bool:
-    """Return whether a question spans conversations: an order, a development or a total."""
+    """Return whether a question spans sessions: an order, a development or a total."""
     return len(text) <= _MAX_FRAMED and _IS_ACROSS.search(text) is not None
 
 
 @lru_cache(maxsize=8)
 def is_of_replies(text: str) -> bool:
-    """Return whether a short question is about what the assistant once answered."""
+    """Return whether a short question is about an earlier reply of the assistant."""
     return len(text) <= _MAX_FRAMED and _ASKS_REPLIES.search(text) is not None
 
 
 @lru_cache(maxsize=8)
 def is_of_questions(text: str) -> bool:
-    """Return whether a short question is about what the user asked or talked about before."""
+    """Return whether a short question is about the user's earlier questions or topics."""
     return len(text) <= _MAX_FRAMED and _ASKS_QUESTIONS.search(text) is not None
 
 
 def asks_for_advice(text: str) -> bool:
-    """Return whether what one prefers matters to the answer."""
+    """Return whether a text asks for advice, so that the user's preferences matter."""
     return _ASKS_ADVICE.search(flat(text)) is not None
 
 
 @lru_cache(maxsize=8_192)
 def prefers(text: str) -> bool:
-    """Return whether the speaker says what they prefer, or have decided for."""
+    """Return whether a text states a preference or a decision."""
     plain = flat(text)
     return any(cue in plain and pattern.search(plain) for cue, pattern in _PREFERS.items())

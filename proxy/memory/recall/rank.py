@@ -1,4 +1,4 @@
-"""Merges rankings into one and keeps repetition out of it; pure."""
+"""Fusion and diversification of rankings. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fuse(lists: Sequence[tuple[Scores, float | Scores]], mask: Mask) -> Scores:
         judged = mask & ~np.isnan(scores)
         if not judged.any():
             continue
-        # From zero where nothing is below it: of few lines, the lowest is not worth nothing.
+        # The scale starts at 0 if no score is below: the lowest of a few lines must not score 0.
         low, high = min(float(scores[judged].min()), 0.0), float(scores[judged].max())
         if high <= low:
             continue
@@ -50,7 +50,7 @@ def best(scores: Scores, limit: int) -> list[int]:
 def priors(
     *, confidence: Sequence[float], uses: Sequence[int], ages_days: Sequence[float], pinned: Sequence[bool]
 ) -> Scores:
-    """Return factors around 1 for what is sure, used, recent or pinned; too weak to turn a clear ranking around."""
+    """Return factors around 1 for confidence, uses, recency and pins; too weak to reverse a clear ranking."""
     unsure = 1 - np.clip(np.asarray(confidence, dtype=np.float32), 0, 1)
     doublings = np.minimum(np.log2(1 + np.asarray(uses, dtype=np.float32)), tuning.MAX_DOUBLINGS)
     half_lives = np.maximum(np.asarray(ages_days, dtype=np.float32), 0) / tuning.NEW_HALF_LIFE_DAYS
@@ -63,18 +63,18 @@ def priors(
 
 
 def economy(lengths: NDArray[np.int32], by_user: Mask) -> Scores:
-    """Return factors that hold long assistant text back: it costs the budget of many turns and is seldom evidence."""
+    """Return factors that discount long assistant text: it takes the tokens of many turns and is seldom evidence."""
     excess = np.clip((lengths - tuning.SHORT_REPLY) / (tuning.LONG_REPLY - tuning.SHORT_REPLY), 0, 1)
     return np.where(by_user, 1.0, 1.0 - tuning.LONG_REPLY_DISCOUNT * excess).astype(np.float32)
 
 
 def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, int]) -> list[float]:
-    """Let each further entry count less the more of its group stands before it, so that other groups have their say.
+    """Discount each further entry of a group by the share of the group ranked before it.
 
     Args:
         scores: Best first.
-        groups: Of each entry.
-        sizes: How much there is of each group in all.
+        groups: Group of each entry.
+        sizes: Total number of entries of each group.
     """
 
     def worth(group: str, taken: int) -> float:
@@ -84,22 +84,22 @@ def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, 
 
 
 def shared_out(scores: Sequence[float], groups: Sequence[str]) -> list[float]:
-    """Let each further entry of a group count less, however large the group, so that all of them find room.
+    """Discount each further entry of a group, however large the group, so that every group fits into the budget.
 
     Args:
         scores: Best first.
-        groups: Of each entry.
+        groups: Group of each entry.
     """
     return _fading(scores, groups, lambda _, taken: tuning.ACROSS_DECAY**taken)
 
 
 def varied(groups: Sequence[str], lead: int, until: int) -> list[int]:
-    """Return the places of entries in a new order: from ``lead`` to ``until`` those of groups not met so far go first.
+    """Return the indexes of entries in a new order: from ``lead`` to ``until``, entries of new groups come first.
 
     Args:
-        groups: Of each entry, best first.
-        lead: How many stay in front as they are.
-        until: Where the rest follows as it was.
+        groups: Group of each entry, best first.
+        lead: Number of entries that stay first.
+        until: Position from which the other entries follow in their old order.
     """
     front = list(range(min(lead, len(groups))))
     met = {groups[at] for at in front}
@@ -114,14 +114,14 @@ def varied(groups: Sequence[str], lead: int, until: int) -> list[int]:
 
 
 def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArray[np.bool_]) -> list[float]:
-    """Let the newest of each group of similar statements take the group's best score.
+    """Give the newest of each group of similar statements the group's best score.
 
-    Relevance alone prefers the stale statement as often as not, while a general weight on recency spoils the rest.
+    Relevance alone ranks the stale statement first as often as the new one; a general recency weight spoils the rest.
 
     Args:
         scores: Best first.
         ages: Any measure that is smaller for newer statements.
-        similar: Which pairs state much the same.
+        similar: True for the pairs that state much the same.
     """
     mended = list(scores)
     settled: set[int] = set()
@@ -137,7 +137,7 @@ def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArra
 
 
 def _fading(scores: Sequence[float], groups: Sequence[str], worth: Callable[[str, int], float]) -> list[float]:
-    """Return the scores times what an entry is worth behind so many of its group."""
+    """Return the scores times ``worth`` of the group and of the number of its entries ranked before."""
     taken: Counter[str] = Counter()
     left = []
     for score, group in zip(scores, groups, strict=True):

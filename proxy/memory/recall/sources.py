@@ -1,4 +1,4 @@
-"""Sources of memory, and the search over all of them."""
+"""Recall sources, and the search over all of them."""
 
 from __future__ import annotations
 
@@ -56,23 +56,23 @@ from proxy.text.segment import is_question, sentences
 from proxy.text.words import flat
 from proxy.types import Hit, Scope, Source
 
-_MAX_FACTS = 30  # that a request may be given
+_MAX_FACTS = 30  # memories in one request
 _MAX_LEADS = 12
-_BRIEF = 60  # characters of a question that tells nothing beside it
-_LAST_TOLD = 20  # texts whose language is looked at
-_SPARE = 10  # turns that may turn out to repeat others
+_BRIEF = 60  # characters of a turn that may be nothing but a question
+_LAST_TOLD = 20  # latest texts whose language is compared
+_SPARE = 10  # further turns, as some repeat others
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The outcome of a search.
+    """Result of a search.
 
     Args:
-        hits: Ranked, best first, not yet cut to a budget; empty where nothing is relevant.
-        considered: What would have been next, or what the gate kept out.
-        admitted: Whether the gate let anything through.
-        reason: Its word for the receipt.
-        timings_ms: By step.
+        hits: Ranked, best first, not yet cut to a budget; empty if nothing is relevant.
+        considered: Hits that would come next, or that the gate rejected.
+        admitted: True if the gate admitted anything.
+        reason: The gate's reason, for the receipt.
+        timings_ms: Duration of each step.
     """
 
     hits: list[Hit]
@@ -83,12 +83,12 @@ class Recalled:
 
 
 class RecallSource(Protocol):
-    """Something that can be searched."""
+    """A searchable kind of memory."""
 
     gives: frozenset[Source]
 
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
-        """Return what fits ``query`` and ``scope`` may see."""
+        """Return the hits for ``query`` that ``scope`` may see."""
         ...
 
 
@@ -101,16 +101,16 @@ class FactSource:
         self._most = most
 
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
-        """Return the memories that are valid, visible and fit ``query``."""
+        """Return the valid and visible memories that match ``query``."""
         shelf = await index.facts(scope, query)
         if not shelf:
             return NOTHING
         return await beside_loop(shelf, self.search, shelf, scope, query, limit)
 
     def search(self, shelf: FactShelf, scope: Scope, query: Query, limit: int) -> Found:
-        """Rank the memories on a shelf; those that fit on their own lead.
+        """Rank the memories on a shelf; those that are relevant on their own lead.
 
-        A summary of a conversation never does, and counts little: the turns that it sums up answer in less room.
+        A session's summary never leads and counts little: the turns that it sums up answer in fewer tokens.
         """
         mask = shelf.visible(scope, query.now, query.as_of)
         if is_overview(query.text):
@@ -126,7 +126,7 @@ class FactSource:
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
         hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
-        own = sum(not shelf.items[line].message for line in np.flatnonzero(mask))  # the others count as turns
+        own = sum(not shelf.items[line].message for line in np.flatnonzero(mask))  # others count as turns
         foreign = _is_foreign(shelf, mask & ~shelf.sums_up, query)
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True, texts=own, is_foreign=foreign)
         said = [line for line, _ in chosen if not shelf.sums_up[line]]
@@ -137,12 +137,12 @@ class FactSource:
 
 
 class EpisodeSource:
-    """Earlier turns, as they were said."""
+    """Earlier turns, verbatim."""
 
     gives: frozenset[Source] = frozenset({"episode"})
 
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
-        """Return the turns that fit ``query``, those aside that stand in the request."""
+        """Return the turns that match ``query`` and are not in the request."""
         shelf = await index.turns(scope, query)
         if not shelf:
             return NOTHING
@@ -186,25 +186,25 @@ async def recall(
     """Search everything that ``scope`` may see.
 
     Args:
-        scope: Whose memory.
-        query: What is looked for.
-        index: The owners' search indexes.
-        sources: Only hits of these kinds; all if None.
-        limit: Most hits.
-        among: The sources there are.
-        withheld: Ids of turns that cannot be shown whole, so that none of them stands for a memory of it.
+        scope: Scope whose memory is searched.
+        query: The search.
+        index: Search indexes of the users.
+        sources: Only hits of these sources; all if None.
+        limit: Maximum number of hits.
+        among: Sources to search.
+        withheld: Ids of turns with withheld sentences; these replace no memory.
     """
     started = time.perf_counter()
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     turns = await index.turns(scope, query) if sources is None or "episode" in sources else None
     may_show = Turns(turns, scope, withheld)
-    carried = {} if is_overview(query.text) else carried_by(found, may_show)  # it gets the memories themselves
+    carried = {} if is_overview(query.text) else carried_by(found, may_show)  # it shows the memories themselves
     found = [
         _only(without_carried(one, carried, may_show), sources) for one in found if one.hits or one.evidence.coverage
     ]
     verdict = _judged(found, f"{query.context}\n{query.text}")
-    if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
+    if verdict.reason == OF_ONESELF:  # a small memory is injected in full
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
     found, speaking = _vouched(found, verdict.passed, carried if is_of_oneself(query.text) else {})
     passed = _merged([one for one, speaks in zip(found, speaking, strict=True) if speaks])
@@ -219,7 +219,7 @@ async def recall(
 def _vouched(
     found: Sequence[Found], passed: Sequence[bool], carried: Mapping[str, tuple[Hit, ...]]
 ) -> tuple[list[Found], list[bool]]:
-    """Return the sources and whether each speaks; a silent one gives the turns that stand for admitted memories."""
+    """Return the sources and whether each is admitted; split off rejected turns that replace admitted memories."""
     if not any(speaks and one.evidence.brief for one, speaks in zip(found, passed, strict=True)):
         return list(found), list(passed)
     split: list[tuple[Found, bool]] = []
@@ -238,7 +238,7 @@ def _vouched(
 
 
 def _judged(found: Sequence[Found], text: str) -> Verdict:
-    """Judge the sources against each other, and those apart each by itself."""
+    """Judge the sources together, and each source with ``is_apart`` by itself."""
     together = admit([one.evidence for one in found if not one.is_apart], text)
     speaks, passed, reason = iter(together.passed), [], together.reason
     for one in found:
@@ -250,7 +250,7 @@ def _judged(found: Sequence[Found], text: str) -> Verdict:
 
 
 def _merged(found: Sequence[Found]) -> list[Hit]:
-    """Return the hits that lead, then all others by score; a leading hit scores no less than what follows it."""
+    """Return the leading hits, then all others by score; raise leading scores to at least those that follow."""
     merged = sorted((hit for one in found for hit in one.hits[one.leads :]), key=lambda hit: -hit.score)
     for hit in reversed([hit for one in found for hit in one.hits[: one.leads]]):
         highest = max(hit.score, merged[0].score) if merged else hit.score
@@ -262,14 +262,14 @@ def _merged(found: Sequence[Found]) -> list[Hit]:
 
 
 def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:
-    """Return ``scores`` with the least that still counts for all of a handful of which its owner asks."""
+    """Return ``scores``, all above 0 where a user asks about themselves and the memory is small."""
     if not (is_handful(int(mask.sum())) and asks_of_oneself(query.text)):
         return scores
     return np.where(mask, np.maximum(scores, tuning.HANDFUL_SCORE), scores).astype(np.float32)
 
 
 def _statements_only(shelf: TurnShelf, scores: Scores, mask: Mask, query: Query) -> Scores:
-    """Return ``scores`` without questions and replies on other things, where all of a handful would be given."""
+    """Return ``scores`` without unrelated questions and replies, if a small memory would be injected in full."""
     is_all_given = is_handful(int(mask.sum())) and asks_of_oneself(query.text)
     if not is_all_given or query.is_of_replies or is_of_questions(query.text):
         return scores
@@ -282,7 +282,7 @@ def _statements_only(shelf: TurnShelf, scores: Scores, mask: Mask, query: Query)
 
 
 def _is_foreign(shelf: FactShelf | TurnShelf, mask: Mask, query: Query) -> bool:
-    """Return whether what was told last is in another language than a question of the user about themselves."""
+    """Return whether the latest texts are in another language than a question of the user about themselves."""
     return is_foreign([shelf.items[line].text for line in np.flatnonzero(mask)[-_LAST_TOLD:]], query.text)
 
 
@@ -295,7 +295,7 @@ def _only(found: Found, sources: Collection[Source] | None) -> Found:
 
 
 def _fits(cosine: float, share: float, evidence: Evidence) -> bool:
-    """Return whether a fact is relevant on its own: near to the best cosine, or holding most query terms."""
+    """Return whether a memory is relevant on its own: close to the best cosine, or with most query terms."""
     if evidence.coverage * share >= tuning.LEAD_COVERAGE:
         return True
     return evidence.cosine is not None and cosine >= max(tuning.LEAD_COSINE, tuning.LEAD_COSINE_SHARE * evidence.cosine)
@@ -312,7 +312,7 @@ def _priors(shelf: FactShelf, lines: Sequence[int], query: Query) -> Scores:
 
 
 def _newest_of_similar(shelf: FactShelf, lines: list[int], scores: Scores) -> list[tuple[int, float]]:
-    """Order facts best first: of those that say the same only the newest, of similar ones the newest in front."""
+    """Order memories best first: of equal ones keep only the newest, of similar ones rank the newest first."""
     order = np.argsort(-scores, kind="stable")
     lines = [lines[at] for at in order]
     vectors = shelf.vectors(np.asarray(lines, dtype=np.int64))
@@ -322,7 +322,7 @@ def _newest_of_similar(shelf: FactShelf, lines: list[int], scores: Scores) -> li
     mended = newest_first([float(scores[at]) for at in order], ages, alike >= tuning.SIMILAR_COSINE)
     is_alone = ((alike >= tuning.SIMILAR_COSINE).sum(axis=1) == 1) & vectors.any(axis=1)
     newest: dict[frozenset[str], int] = {}
-    least = tuning.FACT_FLOOR * max(mended, default=0.0)  # what lies below is left out anyway
+    least = tuning.FACT_FLOOR * max(mended, default=0.0)  # lower scores are cut anyway
     for at in sorted(range(len(lines)), key=ages.__getitem__):
         may_repeat = mended[at] >= least and not is_alone[at]
         says = content(shelf.items[lines[at]].text) if may_repeat else ()
@@ -332,7 +332,7 @@ def _newest_of_similar(shelf: FactShelf, lines: list[int], scores: Scores) -> li
 
 
 def _each_text_once(shelf: TurnShelf, lines: Sequence[int]) -> list[int]:
-    """Return ``lines`` without repetitions of a text; the first, of equals the newest, stays."""
+    """Return ``lines`` without repetitions of a text; the first stays."""
     seen: dict[str, int] = {}
     for line in lines:
         seen.setdefault(" ".join(shelf.items[line].text.casefold().split()), line)

@@ -1,4 +1,4 @@
-"""Memories that others of the user's teams share: found by the same search, shown with their author."""
+"""Memories shared by other members of the user's teams: same search, shown with their author."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from proxy.types import Hit, Memory, Scope, Team
 from proxy.types.scope import parts
 
 MAX_HITS = 8  # of teams in one block
-_MAX_KNOWN = 64  # sets of teams whose shelves are kept
+_MAX_KNOWN = 64  # sets of teams whose shelves are cached
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Shared memories that hold at the moment.
+    """Shared memories that are valid now.
 
     Attributes:
-        shelf: To be searched; its ids are those of ``shares``.
-        shares: By the id under which a memory is shown, which changes with its words.
+        shelf: Search index; its ids are the keys of ``shares``.
+        shares: Shares by the id under which a memory is shown, which changes with its text.
     """
 
     shelf: FactShelf
     shares: Mapping[str, Share]
 
     def memories(self, now: datetime) -> list[Memory]:
-        """Return the memories that are not over, as the team sees them, the oldest share first."""
+        """Return the memories that have not expired, as the team sees them, oldest share first."""
         rows = [row for row in self.shelf.living() if not is_over(row, now)]
         return sorted(rows, key=lambda row: (self.shares[row.id].shared_at, row.id))
 
@@ -52,10 +52,10 @@ _State = tuple[tuple[Share, ...], tuple[Revision, ...]]
 
 
 class TeamMemory:
-    """Reads what is shared with teams out of the authors' rows, as they are now.
+    """Reader of the memories shared with teams, from the authors' current rows.
 
     Args:
-        shares: Which memories are shared.
+        shares: Table of the shared memories.
         model: Embedding model in use.
     """
 
@@ -65,7 +65,7 @@ class TeamMemory:
         self._known: OrderedDict[tuple[str, ...], tuple[_State, Shared]] = OrderedDict()
 
     async def of(self, teams: Sequence[Team], store: Rows) -> Shared:
-        """Return what is shared with these teams, the asker's own included."""
+        """Return the memories shared with these teams, the requesting user's included."""
         names = tuple(team.id for team in teams)
         shares = tuple(await self._shares.of_teams(names)) if names else ()
         authors = {share.scope.user: share.scope for share in shares}
@@ -89,9 +89,9 @@ class TeamMemory:
 
 
 def as_shared(share: Share, memory: Memory) -> Memory:
-    """Return a memory as the team sees it: its own words and dates, nothing of the talk that it comes from.
+    """Return a memory as the team sees it: its text and dates, nothing of its session.
 
-    Its id changes with its words, so that what a conversation carries of it is known to be no longer right.
+    Its id changes with its text, so that blocks that show an older text are recognised as outdated.
     """
     words = hashlib.sha256(f"{memory.text}\n{memory.dates}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return Memory(
@@ -110,10 +110,10 @@ def as_shared(share: Share, memory: Memory) -> Memory:
 
 
 async def search_shared(shared: Shared, scope: Scope, query: Query) -> list[Hit]:
-    """Return what others share that fits ``query``, best first, at most ``MAX_HITS``.
+    """Return the other members' memories that match ``query``, best first, at most ``MAX_HITS``.
 
-    Chats, the ``recall`` tool, searches over HTTP and MCP are shown these alone. A question for everything that is
-    known about the user is about no one else, and a team reads what holds now, not what held at a time.
+    Chats, the ``recall`` tool, and searches over HTTP and MCP show only these. An overview question is about the user
+    alone, and a team reads memories that are valid now, not at another time: both get none.
     """
     if not shared.shares or is_overview(query.text) or query.as_of is not None:
         return []
@@ -125,22 +125,22 @@ async def search_shared(shared: Shared, scope: Scope, query: Query) -> list[Hit]
 
 
 def with_shared(hits: Sequence[Hit], shared: Sequence[Hit]) -> list[Hit]:
-    """Return the user's own hits in their order with those of teams among them, by score."""
+    """Merge the hits of teams into the user's own hits, by score."""
     return list(merge(hits, shared, key=lambda hit: -hit.score))
 
 
 def is_shared_still(shared: Shared, ids: Collection[str]) -> bool:
-    """Return whether everything shared among what a block shows is shared still, in the same words."""
+    """Return whether all shared memories in a block are still shared, with the same text."""
     return all(id_ in shared.shares for id_ in ids if id_.startswith(PREFIX))
 
 
 def _is_for_others(row: Memory) -> bool:
-    """Return whether a shared memory holds, and is not in quarantine."""
+    """Return whether a shared memory is active and not in quarantine."""
     return row.status == "active" and not parts(row.agent)[2]
 
 
 def _put(shelf: FactShelf, batch: Batch[Any], own: Mapping[str, Share]) -> dict[str, Share]:
-    """Put what one author shares on a shelf; return the shares by the ids there."""
+    """Put one author's shared memories on a shelf; return the shares by the ids there."""
     lines = [line for line, row in enumerate(batch.items) if _is_for_others(row)]
     shares = [own[batch.items[line].id] for line in lines]
     rows = [as_shared(share, batch.items[line]) for share, line in zip(shares, lines, strict=True)]
@@ -149,7 +149,7 @@ def _put(shelf: FactShelf, batch: Batch[Any], own: Mapping[str, Share]) -> dict[
 
 
 def _of_lines(batch: Batch[Any], lines: Sequence[int], rows: list[Memory]) -> Batch[Any]:
-    """Return the lines of a batch with other rows in them, indexed by the words of these alone."""
+    """Return some lines of a batch with ``rows`` as their items, indexed by the words of ``rows`` alone."""
     return Batch(
         items=rows,
         tokens=[tokens(lexical_text(row)) for row in rows],

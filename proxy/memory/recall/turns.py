@@ -1,4 +1,4 @@
-"""Scores of earlier turns for a query: words and cosine, worth as evidence, and the person meant."""
+"""Scores of earlier turns for a query: words and cosine, value as evidence, and the speaker meant."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from proxy.text.lexical import content, tokens
 from proxy.types import Role
 
 _HALF_LIFE_MS = tuning.RECENT_HALF_LIFE_DAYS * 86_400_000
-MAX_EMPTY = 40  # characters of a reply that may hold no telling word
+MAX_EMPTY = 40  # characters of a reply that may have no content word
 
 _MAX_NAMES = 4
-_MAX_TURNS = 40  # looked at for a name, the latest of each side
+_MAX_TURNS = 40  # latest turns of each side that are searched for a name
 _MIN_CALLS = 3
 _CALLED_SHARE = 0.3  # of the turns that hold the name
 _MUCH_MORE = 3
@@ -37,7 +37,7 @@ _NAME = re.compile(r"(?<=[^\W\d_,;:] |[,;:] )[^\W\d_a-z]\w+")
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """The scores of all lines, of the turns themselves and of the windows of three around them."""
+    """Lexical and dense scores of all turns and of the windows of three around them."""
 
     words: Scores
     cosines: Scores
@@ -50,7 +50,7 @@ class Likeness:
         Args:
             lengths: Characters of each line.
             mask: The visible lines.
-            is_told: The user tells something rather than only asking.
+            is_told: True if the user states something and does not only ask.
         """
         long_shares = tuning.LONG_TURN_WEIGHTS_TOLD if is_told else tuning.LONG_TURN_WEIGHTS_ASKED
         length = np.clip((lengths - tuning.SHORT_TURN) / (tuning.LONG_TURN - tuning.SHORT_TURN), 0, 1)
@@ -67,12 +67,12 @@ class _Traits:
     """Traits of the texts on a shelf, by line.
 
     Args:
-        only_asks: Turns that ask and say nothing of the speaker.
-        is_empty: Replies without a telling word: "OK."
-        is_continued: Pieces of a long message behind the first.
-        messages: How many each conversation has.
-        conversations: The number of each line's conversation.
-        numbers: Of the conversations, by their ids.
+        only_asks: Turns that only ask and say nothing about the speaker.
+        is_empty: Replies without a content word: "OK."
+        is_continued: Pieces of a long message after the first.
+        messages: Number of messages by session.
+        conversations: Session number of each line.
+        numbers: Session number by session id.
     """
 
     only_asks: Mask
@@ -87,7 +87,7 @@ _known: weakref.WeakKeyDictionary[TurnShelf, _Traits] = weakref.WeakKeyDictionar
 
 
 def likeness(shelf: TurnShelf, query: Query, terms: Mapping[str, float], mask: Mask) -> Likeness:
-    """Return how like the query each line is."""
+    """Return the lexical and dense scores of all turns for a query."""
     words = dict(terms)
     return Likeness(
         shelf.lexical(words, mask),
@@ -98,13 +98,13 @@ def likeness(shelf: TurnShelf, query: Query, terms: Mapping[str, float], mask: M
 
 
 def supported(shelf: TurnShelf, scores: Scores) -> Scores:
-    """Return the scores, raised by what the best turns of the same conversation score.
+    """Return the scores, raised by the best scores of the same session.
 
-    What is asked about was mostly spoken of in more than one turn. Measured on LoCoMo and BEAM: half a point to one.
+    Most topics are discussed in more than one turn. Gain on LoCoMo and BEAM: half a point to one.
     """
     traits = _traits(shelf)
     lines = np.array(best(scores, tuning.BEST_TURNS), dtype=np.int64)
-    lines = lines[np.argsort(traits.conversations[lines], kind="stable")]  # the best of each conversation in front
+    lines = lines[np.argsort(traits.conversations[lines], kind="stable")]  # the best of each session first
     numbers = traits.conversations[lines]
     places = np.arange(len(lines)) - np.searchsorted(numbers, numbers)
     first = places < tuning.SUPPORTERS
@@ -114,10 +114,10 @@ def supported(shelf: TurnShelf, scores: Scores) -> Scores:
 
 
 def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Scores:
-    """Return a factor per line: what a turn is worth as evidence, whatever it is about.
+    """Return a factor per line: the value of a turn as evidence, whatever its topic.
 
-    Measured on the public sets: pieces of long messages cost the budget of what users said themselves; what one says,
-    rather than asks, carries on with what was going on lately.
+    Measured on the public sets: pieces of long messages take the budget of the users' own statements, and a query that
+    states something continues recent topics.
     """
     traits = _traits(shelf)
     factors = economy(shelf.lengths, shelf.by_user)
@@ -134,9 +134,9 @@ def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Score
 
 
 def preferred(shelf: TurnShelf, scores: Scores, query: Query) -> Scores:
-    """Return the scores, higher for those of the best turns that say what one prefers, where advice is asked for.
+    """Return the scores, raised for the best turns with a preference, if the query asks for advice.
 
-    What one prefers seldom shares words with the advice that one asks for.
+    Preferences seldom share words with a request for advice.
     """
     if not asks_for_advice(query.text) or query.is_of_replies:
         return scores
@@ -148,25 +148,25 @@ def preferred(shelf: TurnShelf, scores: Scores, query: Query) -> Scores:
 
 
 def with_answers(shelf: TurnShelf, scores: Scores) -> Scores:
-    """Return the scores with a part of each question's score added to the turn that follows it."""
+    """Return the scores with a share of each question's score added to the next turn."""
     asked = np.append(np.where(_traits(shelf).only_asks, scores, 0), 0).astype(np.float32)  # line -1
     return np.where(scores > 0, scores + np.float32(tuning.ANSWER_SHARE) * asked[shelf.neighbours.before], 0)
 
 
 def with_reply(shelf: TurnShelf, scores: Scores, plain: Scores, query: Query) -> Scores:
-    """Return the scores with one exchange in front, the reply in whole, where it is asked what the assistant answered.
+    """Return the scores with one message and its full reply first, if the query is about an earlier reply.
 
-    Long replies are held back else; here one of them is what is sought.
+    Other queries discount long replies; this one needs one of them.
 
     Args:
         shelf: The turns.
-        scores: As turns are ranked for any question.
-        plain: How like the question each is, whatever it is worth.
+        scores: Scores by which turns are ranked for any question.
+        plain: Relevance of each turn, without its value as evidence.
         query: The question.
     """
     if not query.is_of_replies or query.is_across or query.says:
         return scores
-    values: dict[int, tuple[float, float]] = {}  # by the line that was replied to: its own likeness, the reply's best
+    values: dict[int, tuple[float, float]] = {}  # by the user's line: its own score, the reply's best
     for line in best(plain, tuning.BEST_TURNS):
         if not shelf.by_user[line] and (asked := _replied_to(shelf, line)) is not None and scores[asked] > 0:
             value = max(float(plain[line]), values.get(asked, (0.0, 0.0))[1])
@@ -194,10 +194,10 @@ def _reply(shelf: TurnShelf, line: int) -> Iterator[int]:
 
 
 def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores, query: Query) -> list[tuple[int, float]]:
-    """Return lines, given best first, with scores that let other conversations come between the turns of one.
+    """Return lines, given best first, and their scores in a new order that mixes sessions.
 
-    Questions are mostly answered by one conversation, and the first turns stay in front; what one tells carries on
-    with several. What is asked across conversations is answered by a part of each.
+    Most questions are answered by one session, so the first turns stay first; a statement continues several sessions.
+    A question across sessions is answered by a part of each.
     """
     sessions = [shelf.items[line].session for line in lines]
     values = [float(scores[line]) for line in lines]
@@ -214,16 +214,16 @@ def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores, query: Query)
 
 
 def without_names(terms: Mapping[str, float], names: Mapping[str, Role]) -> dict[str, float]:
-    """Return the terms without those of a speaker's name: it stands where one is addressed, not where one speaks."""
+    """Return the terms without a speaker's name: turns that hold it address the speaker, and are by the other side."""
     named = {term for name in names for term in tokens(name)}
     left = {term: weight for term, weight in terms.items() if term not in named}
     return left if any(weight >= 1 for weight in left.values()) else dict(terms)
 
 
 def called(shelf: TurnShelf, text: str, mask: Mask) -> dict[str, Role]:
-    """Return the names in ``text`` by which one side calls the other: whom the name means.
+    """Return the names in ``text`` by which one side addresses the other, with the role of the named side.
 
-    A name means the assistant where the user keeps addressing someone by it ("Thanks, Robin!"), and the user where the
+    A name is the assistant's if the user keeps addressing someone by it ("Thanks, Robin!"), and the user's if the
     assistant does.
     """
     found: dict[str, Role] = {}
@@ -237,7 +237,7 @@ def called(shelf: TurnShelf, text: str, mask: Mask) -> dict[str, Role]:
 
 
 def _calls(shelf: TurnShelf, name: str, mask: Mask) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return for user and assistant in how many of their turns they address someone so, and in how many it stands."""
+    """Return, for user and assistant, how many of their turns address someone by a name, and how many hold it."""
     terms = dict.fromkeys(tokens(name), 1.0)
     lines = np.flatnonzero(shelf.lexical(terms, mask) > 0)
     address = _address(name)
@@ -256,7 +256,7 @@ def _much(calls: tuple[int, int], others: tuple[int, int]) -> bool:
 
 @functools.lru_cache(maxsize=2048)
 def _address(name: str) -> re.Pattern[str]:
-    """Return what a turn looks like that addresses ``name``: at its start behind at most a word, or at an end."""
+    """Return the pattern of an address by ``name``: at a turn's start after at most a word, or at a sentence's end."""
     word = re.escape(name)
     return re.compile(rf"^\W*(?:\w+[,!.]?\s+)?{word}\s*[,!.]|,\s*{word}\s*[!.?](?:\s|$)")
 
