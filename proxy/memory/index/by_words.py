@@ -1,4 +1,4 @@
-"""Search of a shelf by words alone, for what a turn may concern; nothing is ranked against other sources."""
+"""Lexical search of a shelf for the rows that a turn may concern, without ranking against other sources."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ByWords:
 def search_words(
     shelf: Shelf[T], scope: Scope, wanted: Sequence[tuple[str, int]], among: Callable[[], Mask] | None = None
 ) -> dict[str, T]:
-    """Return by id the rows that share words with any of some texts, of each text so many at most, best first.
+    """Return, by id, the rows that share words with any of the texts: best first, up to the limit of each text.
 
-    A long message asks for hundreds of texts: the shelf is held for one at a time, as requests search it too.
+    A long message has hundreds of texts: the lock is held for one at a time, as requests search the shelf too.
     """
     found: dict[str, T] = {}
     for text, limit in wanted:
@@ -49,6 +49,6 @@ def search_words(
 
 
 def row_of(shelf: FactShelf, id_: str) -> Memory | None:
-    """Return a living row of a shelf."""
+    """Return a living row of a shelf by its id."""
     line = shelf.line(id_)
     return None if line is None else shelf.items[line]

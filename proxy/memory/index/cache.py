@@ -1,4 +1,4 @@
-"""Search indexes of the owners in use, bounded in bytes and checked against the store on every request."""
+"""Cache of the active users' search indexes, bounded in bytes, checked against the store on every request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BYTES_PER_ENTRY = 500
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An owner's rows of one noun as of ``revision``; no shelf where they are too many to hold."""
+    """A user's rows of one noun as of ``revision``; no shelf if they are too many to hold in memory."""
 
     revision: Revision
     shelf: Shelf[Any] | None
@@ -42,23 +42,23 @@ class IndexQuery(Protocol):
 
     @property
     def context(self) -> str:
-        """Search text used where ``text`` has no telling word."""
+        """Search text used if ``text`` has no content word."""
 
     @property
     def vector(self) -> Vector | None:
-        """Embedding of the query; None where there is none."""
+        """Embedding of the query; None if there is none."""
 
 
 class IndexCache:
-    """Shelves by owner and noun, least recently used ones dropped.
+    """LRU cache of shelves by user and noun.
 
     Args:
-        store: Where the rows are.
-        model: The embedding model in use; vectors of another one do not count.
-        max_bytes: Of all shelves together; the one just used stays in any case. Sketches of tables that are too large
-            for a shelf take up to half as much besides.
-        most_rows: Held in memory of one owner and noun; where there are more, they are fetched query by query. If None,
-            as many as the store says.
+        store: Store of the rows.
+        model: Embedding model in use; vectors of other models are ignored.
+        max_bytes: Limit for all shelves together; the last used one is never dropped. Sketches of tables that are too
+            large for a shelf take up to half as much in addition.
+        most_rows: Maximum rows in memory per user and noun; larger tables are searched query by query. If None, the
+            store's own limit.
     """
 
     def __init__(self, store: Rows, *, model: str, max_bytes: int = 96 * 2**20, most_rows: int | None = None) -> None:
@@ -72,42 +72,42 @@ class IndexCache:
         self._locks: weakref.WeakValueDictionary[tuple[str, Noun], asyncio.Lock] = weakref.WeakValueDictionary()
 
     async def facts(self, scope: Scope, query: IndexQuery) -> FactShelf:
-        """Return a shelf with the memories of the owner that ``query`` may be about."""
+        """Return a shelf with the user's memories that may match ``query``."""
         return cast("FactShelf", await self._shelf(scope, "memories", query))
 
     async def turns(self, scope: Scope, query: IndexQuery) -> TurnShelf:
-        """Return a shelf with the turns of the owner that ``query`` may be about."""
+        """Return a shelf with the user's turns that may match ``query``."""
         return cast("TurnShelf", await self._shelf(scope, "episodes", query))
 
     async def chunks(self, scope: Scope, query: IndexQuery) -> ChunkShelf:
-        """Return a shelf with the passages and images of the owner that ``query`` may be about."""
+        """Return a shelf with the user's chunks and images that may match ``query``."""
         return cast("ChunkShelf", await self._shelf(scope, "chunks", query))
 
     def forget(self, scope: Scope) -> None:
-        """Drop what is held of an owner; for erasure, since a changed table is noticed anyway."""
+        """Drop all entries of a user, for erasure; the revision shows other changes of a table anyway."""
         for noun in NOUNS:
             self._remember((scope.user, noun), None)
         self.sketches.forget(scope)
 
     async def marked(self, scope: Scope) -> list[Memory]:
-        """Return the owner's memories that count whatever is asked: those that ended, and the profile, among others."""
+        """Return the user's memories that matter to every query: closed ones and the profile, among others."""
         shelf = cast("FactShelf | None", (await self._entry(scope, "memories")).shelf)
         return await self.sketches.marked(scope) if shelf is None else shelf.marked
 
     async def summaries(self, scope: Scope) -> list[Memory]:
-        """Return the owner's summaries; none of an owner whose memories are too many to hold."""
+        """Return the user's summaries; none if the memories are too many to hold in memory."""
         shelf = cast("FactShelf | None", (await self._entry(scope, "memories")).shelf)
         return [] if shelf is None else shelf.summaries
 
     async def living(self, scope: Scope) -> list[Memory]:
-        """Return all of the owner's memories."""
+        """Return all of the user's memories."""
         shelf = (await self._entry(scope, "memories")).shelf
         return await self.store.memories(scope) if shelf is None else cast("FactShelf", shelf).living()
 
     async def prepare(self, scope: Scope) -> None:
-        """Bring the owner's shelves up to date, so that a search soon after finds them so.
+        """Update the user's shelves, so that the next search need not.
 
-        Passages aside: a long document takes longer to read than a question waits, and facts must not wait for it.
+        Chunks load in the background: a long document takes longer than a question waits, and must not delay memories.
         """
         loading = spawn(self.prepare_chunks(scope), "prepare passages")
         loading.add_done_callback(lambda task: task.cancelled() or task.exception())
@@ -116,25 +116,25 @@ class IndexCache:
                 await self.sketches.current(scope, noun)
 
     async def prepare_chunks(self, scope: Scope) -> None:
-        """Bring the owner's passages up to date, however long it takes."""
+        """Update the user's chunks, without a time limit."""
         await self._entry(scope, "chunks")
 
     async def said(self, scope: Scope, session: str) -> list[Episode]:
-        """Return what was said in one of the owner's conversations, in order."""
+        """Return the episodes of one of the user's sessions, in order."""
         entry = await self._entry(scope, "episodes")
         if isinstance(entry.shelf, TurnShelf):
             return entry.shelf.said_in(session)
         return await self.store.episodes(scope, session=session)
 
     async def lacks(self, scope: Scope, noun: Noun, ids: Iterable[str]) -> Revision | None:
-        """Return the revision at which the owner's table holds none of ``ids``; None where it may hold one."""
+        """Return the revision at which the user's table holds none of ``ids``; None if it may hold one."""
         entry = await self._entry(scope, noun)
         if entry.shelf is None:
             return await self.sketches.lacks(scope, noun, ids)
         return entry.revision if entry.shelf.ids.isdisjoint(ids) else None
 
     def take_in(self, scope: Scope, noun: Noun, written: Written[Any] | None) -> None:
-        """Put on the owner's shelf what this process has just written, so that it need not be read back."""
+        """Put rows that this process has just written on the user's shelf, which saves reading them back."""
         key = (scope.user, noun)
         entry = self._entries.get(key)
         if written is None or entry is None or entry.shelf is None or entry.revision != written.before:
@@ -143,7 +143,7 @@ class IndexCache:
         self._remember(key, _Entry(written.after, entry.shelf, _BYTES_PER_ENTRY + entry.shelf.size_bytes))
 
     async def tally(self, scope: Scope) -> tuple[dict[str, int], int]:
-        """Return how many memories of each status, and how many turns, the scope sees."""
+        """Return the number of memories by status, and of turns, that the scope sees."""
         facts, turns = await self._entry(scope, "memories"), await self._entry(scope, "episodes")
         if facts.shelf is None:
             by_status = await self.store.statuses(scope)
@@ -174,7 +174,7 @@ class IndexCache:
         return shelf
 
     async def _fresh(self, scope: Scope, noun: Noun) -> _Entry:
-        """Return an entry that is as new as the table; another caller may have made it meanwhile."""
+        """Return an entry of the table's current revision; the lock's previous holder may have made it."""
         key = (scope.user, noun)
         revision = self.store.revision(scope, noun)
         entry = self._entries.get(key)
@@ -204,7 +204,7 @@ class IndexCache:
         return shelf
 
     async def _grown(self, scope: Scope, noun: Noun, entry: _Entry | None, revision: Revision) -> Shelf[Any] | None:
-        """Return the shelf there is with the changes since, None if it must be built anew."""
+        """Return the existing shelf with the changes since, None if it must be rebuilt."""
         if entry is None or entry.shelf is None or not _is_later(revision, entry.revision):
             return None
         if entry.shelf.waste > _MAX_WASTE or len(entry.shelf) > self.most_rows:
@@ -213,7 +213,7 @@ class IndexCache:
         return entry.shelf
 
     async def _catch_up(self, scope: Scope, noun: Noun, shelf: Shelf[Any]) -> None:
-        """Read what was written since; where rows are missing then, find out which ones are gone."""
+        """Read the rows written since; if the counts differ then, drop the rows that were deleted."""
         await self._fill(shelf, await self.store.load(scope, noun, above_stamp=shelf.stamp))
         if await self.store.count(scope, noun) != len(shelf):
             shelf.drop(set(shelf.ids) - set(await self.store.ids(scope, noun)))
@@ -226,7 +226,7 @@ class IndexCache:
 
 
 def _is_later(revision: Revision, earlier: Revision) -> bool:
-    """Return whether a revision follows another of the same table; after healing, a table goes back."""
+    """Return whether a revision follows another of the same table; healing sets a table back."""
     return revision[0] == earlier[0] and revision[1] < earlier[1]
 
 

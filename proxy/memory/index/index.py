@@ -1,4 +1,4 @@
-"""One owner's memories or turns in process: search terms, vectors and what decides visibility, line by line."""
+"""In-memory index of one user's memories, turns or chunks: search terms, vectors and visibility, line by line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 class FactShelf(Shelf[Memory]):
-    """Memories, with their validity."""
+    """Shelf of memories, with their validity."""
 
     def __init__(self, dimension: int, model: str) -> None:
         super().__init__(MEMORIES.vectors, dimension, model)
@@ -38,23 +38,23 @@ class FactShelf(Shelf[Memory]):
 
     @property
     def marked(self) -> list[Memory]:
-        """Living rows that count whatever is asked, the oldest line first."""
+        """Living rows that matter to every query, oldest line first."""
         with self.lock:
             return list(self._marked.values())
 
     @property
     def summaries(self) -> list[Memory]:
-        """Living summaries, the oldest line first."""
+        """Living summaries, oldest line first."""
         with self.lock:
             return [self.items[int(line)] for line in np.flatnonzero(self._alive.values & self._sums_up.values)]
 
     @property
     def sums_up(self) -> Mask:
-        """Mask of the lines that are summaries of conversations."""
+        """Mask of the lines that are summaries of sessions."""
         return self._sums_up.values
 
     def visible(self, scope: Scope, now: datetime, as_of: datetime | None = None) -> Mask:
-        """Return the lines that may be recalled: visible to the scope, not expired, and true now or at ``as_of``."""
+        """Return the lines that may be recalled: visible to the scope, not expired, and valid now or at ``as_of``."""
         moment = to_ms(as_of or now)
         mask: Mask = self.seen_by(scope) & (self._expires.values > to_ms(now)) & (self._to.values > moment)
         if as_of is None:
@@ -64,7 +64,7 @@ class FactShelf(Shelf[Memory]):
         return mask
 
     def ended(self, scope: Scope) -> Mask:
-        """Return the lines that have ended and may be shown for questions about the past."""
+        """Return the closed memories that questions about the past may show."""
         mask: Mask = self.seen_by(scope) & self._closed.values
         return mask
 
@@ -85,7 +85,7 @@ class FactShelf(Shelf[Memory]):
 
 
 class TurnShelf(Shelf[Episode]):
-    """Turns, with their neighbours in the conversation and windows of three."""
+    """Shelf of turns, with their neighbours in the session and windows of three."""
 
     def __init__(self, dimension: int, model: str) -> None:
         super().__init__(EPISODES.vectors, dimension, model)
@@ -98,7 +98,7 @@ class TurnShelf(Shelf[Episode]):
 
     @property
     def by_user(self) -> Mask:
-        """Mask of the lines that the user said."""
+        """Mask of the user's own lines."""
         return self._by_user.values
 
     @property
@@ -112,7 +112,7 @@ class TurnShelf(Shelf[Episode]):
 
     @property
     def neighbours(self) -> Neighbours:
-        """The line before and after each in its conversation."""
+        """Lines before and after each line in its session."""
         return Neighbours(self._before.values, self._after.values)
 
     def window_lexical(self, weights: dict[str, float], mask: Mask) -> Scores:
@@ -122,9 +122,9 @@ class TurnShelf(Shelf[Episode]):
         return self.postings.bm25(weights, mask, neighbours=self.neighbours)
 
     def window_dense(self, vector: Vector | None, mask: Mask) -> Scores:
-        """Return for every line the cosine of the window of three centred on it; NaN as ``dense`` does.
+        """Return for every line the cosine of the window of three centred on it; NaN as in ``dense``.
 
-        The turn after a line carries that window's vector; the last turn of a conversation has only its own.
+        The next turn holds that window's vector; the last turn of a session has only the window that ends with it.
         """
         trails = self.dense(vector, mask, "trail_vector")
         after = self._after.values
@@ -132,7 +132,7 @@ class TurnShelf(Shelf[Episode]):
         return np.where(np.isnan(centred) | np.isnan(trails), trails, centred)
 
     def said_in(self, session: str) -> list[Episode]:
-        """Return what was said in a conversation, in order."""
+        """Return the episodes of a session, in order."""
         with self.lock:
             return [self.items[line] for *_, line in self._order.get(session, ())]
 
@@ -165,7 +165,7 @@ class TurnShelf(Shelf[Episode]):
 
 
 class ChunkShelf(Shelf[Chunk]):
-    """Passages of documents and the texts of images, with the page of each."""
+    """Shelf of document chunks and image texts, with the page of each."""
 
     def __init__(self, dimension: int, model: str) -> None:
         super().__init__(CHUNKS.vectors, dimension, model)
@@ -176,7 +176,7 @@ class ChunkShelf(Shelf[Chunk]):
 
     @property
     def pages(self) -> NDArray[np.int32]:
-        """Page on which each line begins, 0 where there are none."""
+        """Page on which each line begins, 0 if the file has no pages."""
         return self._page.values
 
     def names(self) -> Sequence[tuple[int, str, frozenset[str]]]:
@@ -200,7 +200,7 @@ class ChunkShelf(Shelf[Chunk]):
 
 
 def _is_ended(item: Memory) -> bool:
-    """Return whether a memory has ended and may be shown for questions about the past."""
+    """Return whether a memory is closed and questions about the past may show it."""
     return item.status == "closed" and not item.metadata.get(FORGOTTEN) and not is_ending(item)
 
 

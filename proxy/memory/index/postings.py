@@ -1,4 +1,4 @@
-"""Term frequencies of a growing set of texts, scored by BM25 over any visible part of them."""
+"""Inverted index of a growing set of texts, scored by BM25 over any visible part of them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Mask = NDArray[np.bool_]
 Hashes = NDArray[np.int64]
 
 K1 = 1.1
-B = 0.3  # measured on conversations: lengths say little there
+B = 0.3  # measured on conversations: text length says little there
 _MAX_COUNTED = 255
-_MANY = 1000  # lines, from which on it is worth asking whether they need to be scored
+_MANY = 1000  # minimum lines of a term for which the check whether to score them pays off
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The line before and after each line in its conversation; -1 where there is none."""
+    """Lines before and after each line in its session; -1 where there is none."""
 
     before: Lines
     after: Lines
@@ -40,9 +40,9 @@ class _Run:
 
     Args:
         terms: Distinct hashes, ascending.
-        starts: Where the lines of each begin, and where the last ones end.
-        lines: Of all terms, one after the other.
-        counts: How often the term stands in the line, up to 255.
+        starts: Offset of each term's first line, and the end of the last term's lines.
+        lines: Lines of all terms, concatenated.
+        counts: Occurrences of the term in the line, at most 255.
     """
 
     terms: Hashes
@@ -52,7 +52,7 @@ class _Run:
 
     @classmethod
     def of(cls, hashes: Hashes, lines: NDArray[np.int32], counts: NDArray[np.uint8]) -> _Run:
-        """Return a run of postings that are in order already."""
+        """Return a run of postings that are sorted already."""
         starts = np.flatnonzero(np.concatenate(([True], np.diff(hashes) != 0)))
         return cls(hashes[starts], np.append(starts, len(hashes)), lines, counts)
 
@@ -61,7 +61,7 @@ class _Run:
         return self.terms.nbytes + self.starts.nbytes + self.lines.nbytes + self.counts.nbytes
 
     def place(self, term: int) -> tuple[int, int]:
-        """Return where the lines of a term begin and end; they ascend."""
+        """Return the start and end offsets of a term's lines, which ascend."""
         at = int(np.searchsorted(self.terms, term))
         if at == len(self.terms) or self.terms[at] != term:
             return 0, 0
@@ -77,8 +77,8 @@ class _Run:
 class Postings:
     """An inverted index whose lines are numbered from 0 in the order in which they are added.
 
-    Terms are known by the 64-bit hash that Python keeps with a string. What is added is one sorted run; runs of like
-    size are merged, so that there are few (a log-structured merge, O'Neil et al., 1996).
+    Terms are identified by the 64-bit hash that Python keeps with a string. Each addition is one sorted run; runs of
+    similar size are merged, so that there are few (a log-structured merge, O'Neil et al., 1996).
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Postings:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory this takes."""
+        """Approximate memory in use."""
         return sum(run.size_bytes for run in self._runs) + self._lengths.nbytes
 
     def extend(self, texts: Sequence[Sequence[str]]) -> None:
@@ -113,7 +113,7 @@ class Postings:
         self._runs.append(run)
 
     def holders(self, terms: Sequence[str]) -> tuple[Lines, Lines]:
-        """Return each match of one of ``terms`` once: the number of the term, and the line that holds it."""
+        """Return the matches of ``terms`` as two arrays: the term's number, and the line that holds it."""
         numbers, lines, _ = self._matches(terms)
         return numbers, lines
 
@@ -127,9 +127,9 @@ class Postings:
         """Score every line against a query (Robertson and Zaragoza, 2009); 0 where nothing matches.
 
         Args:
-            weights: Each distinct term of the query and how much it counts.
-            mask: The visible lines. All statistics are taken over these, so that what is invisible cannot show.
-            neighbours: If given, a line stands for the window of itself and its neighbours.
+            weights: Weight of each distinct term of the query.
+            mask: The visible lines. All statistics use these alone, so that scores reveal nothing about other rows.
+            neighbours: If given, each line is scored as the window of itself and its neighbours.
         """
         texts = int(np.count_nonzero(mask))
         if not texts or not weights:
@@ -147,8 +147,8 @@ class Postings:
     def top(self, weights: Mapping[str, float], mask: Mask, limit: int) -> dict[int, float]:
         """Return ``limit`` lines with their scores by ``bm25``: the best half, and then the best with rare terms.
 
-        Lines that hold nothing but common terms are many and seldom among the best: mostly, what the rare ones of the
-        query find rules them out before they are scored (MaxScore, Turtle and Flood, 1995).
+        Lines that hold only common terms are many and seldom among the best: mostly, the scores by the rare terms of
+        the query rule them out before they are scored (MaxScore, Turtle and Flood, 1995).
         """
         half = -(-limit // 2)
         texts = int(np.count_nonzero(mask))
@@ -176,7 +176,7 @@ class Postings:
         return _best(scores, np.flatnonzero(scores > 0), limit)
 
     def _held(self, term: str, mask: Mask | None) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-        """Return the lines of ``mask``, or all, that hold a term, ascending, and how often each does."""
+        """Return the lines of ``mask``, or of all, that hold a term, ascending, and the term's count in each."""
         key = hash(term)
         places = [(run, begin, end) for run in self._runs for begin, end in (run.place(key),) if begin < end]
         if len(places) == 1:
@@ -188,7 +188,7 @@ class Postings:
         return (lines, counts) if mask is None else (lines[mask[lines]], counts[mask[lines]])
 
     def _matches(self, terms: Sequence[str]) -> tuple[Lines, Lines, Scores]:
-        """Return for each line that holds one of ``terms``: which one, the line, and how often."""
+        """Return the matches of ``terms`` as three arrays: the term's number, the line and the count."""
         wanted = np.fromiter(map(hash, terms), dtype=np.int64, count=len(terms))
         found = []
         for run in self._runs:
@@ -204,12 +204,12 @@ class Postings:
 
 
 def _most(counts: NDArray[np.uint8]) -> float:
-    """Return what a term is worth where it stands most often, however short the text."""
+    """Return an upper bound of a term's saturated counts: the highest count, in a text of no length."""
     return float(_saturated(counts.max(keepdims=True), np.zeros(1, np.float32), 1.0)[0])
 
 
 def _counted(lines: NDArray[np.int32], counts: NDArray[np.uint8], wanted: Lines) -> NDArray[np.uint8]:
-    """Return how often a term stands in each of some lines, given where it stands at all."""
+    """Return a term's count in each ``wanted`` line, given the lines that hold it."""
     at = np.minimum(np.searchsorted(lines, wanted), len(lines) - 1)
     return np.where(lines[at] == wanted, counts[at], np.uint8(0))
 
@@ -221,7 +221,7 @@ def _best(scores: Scores, lines: Lines, limit: int) -> dict[int, float]:
 
 
 def _idf(texts: int, found_in: NDArray[np.int64] | int) -> NDArray[np.float64]:
-    """Return how telling terms are that stand in so many of the texts."""
+    """Return the inverse document frequency of terms that are in ``found_in`` of ``texts``."""
     idf: NDArray[np.float64] = np.log1p(np.maximum(texts - found_in + 0.5, 0) / (found_in + 0.5))
     return idf
 
@@ -232,20 +232,20 @@ def _mean(lengths: Scores, mask: Mask, texts: int) -> float:
 
 
 def _saturated(counts: Scores | NDArray[np.uint8], lengths: Scores, mean: float) -> Scores:
-    """Return what so many occurrences in texts of such lengths are worth, less than ``K1 + 1``."""
+    """Return BM25's saturated counts, normalised by text length, each below ``K1 + 1``."""
     norms = K1 * (1 - B) + (K1 * B / mean) * lengths
     often = counts.astype(np.float32, copy=False)
     return np.asarray(often * np.float32(K1 + 1) / (often + norms), dtype=np.float32)
 
 
 def _visible(terms: Lines, lines: Lines, counts: Scores, mask: Mask) -> tuple[Lines, Lines, Scores]:
-    """Return those matches whose line is visible."""
+    """Return the matches in visible lines."""
     seen = mask[lines]
     return (terms, lines, counts) if seen.all() else (terms[seen], lines[seen], counts[seen])
 
 
 def _reaching(terms: Lines, lines: Lines, counts: Scores, neighbours: Neighbours) -> tuple[Lines, Lines, Scores]:
-    """Return matches by window: each counts for its own line and for those beside it."""
+    """Return matches by window: each counts for its line and for the neighbours of that."""
     reach = np.concatenate((lines, neighbours.before[lines], neighbours.after[lines]))
     inside = reach >= 0
     keys = np.tile(terms, 3)[inside] * len(neighbours.before) + reach[inside]

@@ -1,4 +1,4 @@
-"""One owner's rows of a noun in process: search terms and vectors, line by line."""
+"""In-memory index of one user's rows of a noun: search terms and vectors, line by line."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from proxy.types import Chunk, Episode, Memory, Scope
 T = TypeVar("T", Memory, Episode, Chunk)
 _NEVER = np.iinfo(np.int64).max
 _FEW_LINES = 20
-_BEYOND, _ABOVE_MEDIAN = 0.85, 0.06  # a quantile of cosines, and how far it is above the median of one language's
-_BYTES_PER_ITEM = 1200  # of a value with its strings, about
+_BEYOND, _ABOVE_MEDIAN = 0.85, 0.06  # a quantile of cosines, and its distance from one language's median
+_BYTES_PER_ITEM = 1200  # approximate, of a value with its strings
 
 
 class Column:
     """A numpy array that grows at its end.
 
     Args:
-        kind: Of its values.
-        width: Values per line; 0 for one that is no array.
+        kind: Type of the values.
+        width: Values per line; 0 for a single value instead of an array.
     """
 
     def __init__(self, kind: type[np.generic], width: int = 0) -> None:
@@ -37,12 +37,12 @@ class Column:
 
     @property
     def values(self) -> NDArray[Any]:
-        """All lines; valid until the next ``extend``, and what is written into it stays."""
+        """All lines, as a writable view that is valid until the next ``extend``."""
         return self._kept[: self._count]
 
     @property
     def size_bytes(self) -> int:
-        """Memory taken, spare room included."""
+        """Memory in use, spare room included."""
         return self._kept.nbytes
 
     def extend(self, values: ArrayLike) -> None:
@@ -60,19 +60,19 @@ class Column:
 
 
 class Shelf(Generic[T]):
-    """Rows of one owner and noun, ready to be searched; grows line by line and never renumbers.
+    """Searchable rows of one user and noun; lines are appended and never renumbered.
 
     Args:
         vectors: Names of the vector columns.
-        dimension: Their length.
-        model: Only vectors of this embedding model count.
+        dimension: Length of the vectors.
+        model: Embedding model in use; vectors of other models are ignored.
     """
 
     def __init__(self, vectors: Sequence[str], dimension: int, model: str) -> None:
-        self.lock = threading.Lock()  # held while rows come in and while a search looks at several columns
+        self.lock = threading.Lock()  # held while rows are added and while a search reads several columns
         self.items: list[T] = []
         self.stamp = 0
-        self._given: Mapping[str, float] | None = None  # scores by words, of the rows found for one query
+        self._given: Mapping[str, float] | None = None  # lexical scores by id, of rows found for one query
         self.model = model
         self.postings = Postings()
         self._line_of: dict[str, int] = {}
@@ -88,7 +88,7 @@ class Shelf(Generic[T]):
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory this takes."""
+        """Approximate memory in use."""
         columns = (self._alive, self._agent, self._time, self._has_vector, *self._vectors.values())
         return (
             sum(column.size_bytes for column in columns) + self.postings.size_bytes + _BYTES_PER_ITEM * len(self.items)
@@ -96,12 +96,12 @@ class Shelf(Generic[T]):
 
     @property
     def waste(self) -> float:
-        """The share of lines that are dead; a shelf with much of it should be built anew."""
+        """Share of dead lines; a shelf with many should be rebuilt."""
         return 1 - len(self) / len(self.items) if self.items else 0.0
 
     @property
     def ids(self) -> KeysView[str]:
-        """The ids of all living rows."""
+        """Ids of all living rows."""
         return self._line_of.keys()
 
     @property
@@ -110,17 +110,17 @@ class Shelf(Generic[T]):
         return self._time.values
 
     def put(self, batch: Batch[T]) -> None:
-        """Add rows, over those of the same id."""
+        """Add rows, replacing those of the same id."""
         with self.lock:
             self._put(batch)
 
     def hold(self, found: Candidates[T]) -> None:
-        """Take the rows that the store found for one query; their words were scored by the store."""
+        """Add the rows that the store found for one query, with the store's lexical scores."""
         self.put(found.rows)
         self._given = found.words
 
     def drop(self, ids: Collection[str]) -> None:
-        """Take rows out; unknown ids are ignored."""
+        """Remove rows; unknown ids are ignored."""
         with self.lock:
             self._drop(ids)
 
@@ -150,17 +150,17 @@ class Shelf(Generic[T]):
                 self._removed(line)
 
     def living(self) -> list[T]:
-        """Return all living rows, the oldest line first."""
+        """Return all living rows, oldest line first."""
         with self.lock:
             return [self.items[line] for line in sorted(self._line_of.values())]
 
     def line(self, item_id: str) -> int | None:
-        """Return the line of a living row."""
+        """Return the line of a living row, None if there is none of this id."""
         return self._line_of.get(item_id)
 
     def seen_by(self, scope: Scope) -> Mask:
         """Return the living lines that ``scope`` may see."""
-        sees = np.array([scope.sees(agent) for agent in self._agents], dtype=np.bool_)  # by their numbers
+        sees = np.array([scope.sees(agent) for agent in self._agents], dtype=np.bool_)  # by agent number
         mask: Mask = self._alive.values & sees[self._agent.values]
         return mask
 
@@ -182,14 +182,14 @@ class Shelf(Generic[T]):
 
     @property
     def is_sample(self) -> bool:
-        """Return whether only rows that may answer one query are on it."""
+        """Return whether the shelf holds only candidates of one query."""
         return self._given is not None
 
     def typical(self, cosines: Scores) -> tuple[float, float]:
-        """Return the median of all cosines, and the cosine of what is merely in the language of the query.
+        """Return the median of all cosines, and the cosine of texts that are merely in the query's language.
 
-        Half of what is said may be in another language, replies above all, so that these are two numbers. Both are 0
-        where only the cosines of the best are known, the median where there are few: one of them may be what is sought.
+        The two differ, as half of the texts may be in another language, above all replies. Both are 0 on a shelf of
+        candidates; the median is 0 if there are few lines, as one of them may be the wanted one.
         """
         known = cosines[~np.isnan(cosines)]
         count = len(known)
@@ -201,11 +201,11 @@ class Shelf(Generic[T]):
         return median, float(ordered[beyond]) - _ABOVE_MEDIAN
 
     def vectors(self, lines: Lines) -> Vector:
-        """Return the vectors of ``lines``; a line of zeros where one is pending."""
+        """Return the vectors of ``lines``; zeros where one is pending."""
         return self._vectors["vector"].values[lines]
 
     def _scattered(self, given: Mapping[str, float], mask: Mask) -> Scores:
-        """Return given scores by line."""
+        """Return scores by line, from scores by id."""
         scores = np.zeros(len(self.items), dtype=np.float32)
         for item_id, score in given.items():
             line = self._line_of.get(item_id)
@@ -214,13 +214,13 @@ class Shelf(Generic[T]):
         return scores
 
     def _extended(self, items: Sequence[T]) -> None:
-        """Let a kind of shelf note what else it needs of new lines."""
+        """Append new lines to the columns of a subclass."""
 
     def _added(self, item: T, line: int) -> None:
-        """Let a kind of shelf put a new line into its place, once earlier lines of that id are gone."""
+        """Add a new line to the structures of a subclass, after earlier lines of its id were dropped."""
 
     def _removed(self, line: int) -> None:
-        """Let a kind of shelf undo what ``_added`` did."""
+        """Undo ``_added`` in a subclass."""
 
 
 def _moment(item: Memory | Episode | Chunk) -> datetime:

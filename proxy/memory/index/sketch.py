@@ -24,16 +24,16 @@ _BLOCK = 16_384
 _STRIDE = 11  # odd, since lines alternate between speakers
 _WORD = 64  # bits
 _FAR = np.iinfo(np.uint16).max
-# The best four values for what is distributed normally, and the bound between them (Max, 1960).
+# The best four values for a normal distribution, and the bound between them (Max, 1960).
 _SMALL, _BOUND, _LARGE = 0.4528, 0.9816, 1.510
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).astype(np.float32)  # of each byte
 
 
 class Codes:
-    """Unit vectors at two bits a dimension: the sign, and whether the value is large for one.
+    """Unit vectors at two bits a dimension: the sign, and whether the value is large.
 
-    Nearness is first that of the signs, which costs one machine operation for 64 dimensions; the best are then scored
-    by all four values. Of 71,000 sentences, the sixty that come out best hold 99 % of the ten truly nearest.
+    A search first compares signs, at one machine operation for 64 dimensions, and then scores the best by all four
+    values. Of 71,000 sentences, the best sixty hold 99 % of the ten truly nearest.
 
     Args:
         dimension: Length of the vectors.
@@ -43,24 +43,24 @@ class Codes:
         self._dimension = dimension
         self._scale = float(np.sqrt(dimension))
         words = -(-dimension // _WORD)
-        self._signs = [Column(np.uint64) for _ in range(words)]  # apart, so that each is read in one go
+        self._signs = [Column(np.uint64) for _ in range(words)]  # in separate columns, so that each is read in one pass
         self._sizes = Column(np.uint64, words)
         self._known = Column(np.bool_)
 
     @property
     def size_bytes(self) -> int:
-        """Memory taken."""
+        """Memory in use."""
         return sum(column.size_bytes for column in (*self._signs, self._sizes, self._known))
 
     def extend(self, vectors: Vector) -> None:
-        """Append vectors; a line of zeros is one that is missing."""
+        """Append vectors; zeros stand for a missing one."""
         for column, words in zip(self._signs, self._packed(vectors > 0).T, strict=True):
             column.extend(words)
         self._sizes.extend(self._packed(np.abs(vectors) * self._scale > _BOUND))
         self._known.extend(vectors.any(axis=1))
 
     def nearest(self, vector: Vector, mask: Mask, limit: int) -> dict[int, float]:
-        """Return about the ``limit`` lines nearest to ``vector`` among those of ``mask``, with their cosines, about."""
+        """Return approximately the ``limit`` lines of ``mask`` nearest to ``vector``, with approximate cosines."""
         unit = np.asarray(vector, dtype=np.float32) / max(float(np.linalg.norm(vector)), 1e-12)
         apart = self._apart(self._packed(unit[np.newaxis] > 0)[0])
         apart[~(mask & self._known.values)] = _FAR
@@ -70,7 +70,7 @@ class Codes:
         return dict(zip(short[best].tolist(), cosines[best].tolist(), strict=True))
 
     def _apart(self, signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
-        """Return in how many dimensions each line has another sign; block by block, which stays within caches."""
+        """Return the number of differing signs of each line, computed in blocks that fit into the CPU's caches."""
         apart = np.zeros(len(self._known.values), dtype=np.uint16)
         differing, bits = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint8)
         for first in range(0, len(apart), _BLOCK):
@@ -82,13 +82,13 @@ class Codes:
         return apart
 
     def _cosines(self, lines: Lines, unit: Vector) -> Vector:
-        """Return about the cosine of some lines with a vector.
+        """Return the approximate cosines of some lines with a vector.
 
-        What eight dimensions add to it is looked up by the byte of their bits, and not computed for each line.
+        The share of each eight dimensions is looked up by the byte of their bits, not computed for each line.
         """
         padded = np.zeros(len(self._signs) * _WORD, np.float32)
         padded[: len(unit)] = unit
-        sums = (padded.reshape(-1, 8) @ _BITS.T).ravel()  # by byte: of the dimensions whose bit is set
+        sums = (padded.reshape(-1, 8) @ _BITS.T).ravel()  # by byte: sum over the dimensions whose bit is set
         more = _LARGE - _SMALL
         added = np.concatenate((2 * _SMALL * sums, 2 * more * sums, -more * sums)).astype(np.float32)
         signs = np.stack([column.values[lines] for column in self._signs], axis=1).view(np.uint8)
@@ -106,14 +106,14 @@ class Codes:
 
 
 class Sketch:
-    """Terms and coarse vectors of all rows of a table in memory, the rows themselves in a file beside it.
+    """Terms and quantised vectors of all rows of a table in memory, with the rows themselves in a file.
 
     Args:
-        rows: Empty; nobody else uses it.
-        model: Only vectors of this embedding model count.
+        rows: Empty file for the sketch alone.
+        model: Embedding model in use; vectors of other models are ignored.
 
     Attributes:
-        stamp: The latest of all rows.
+        stamp: Latest stamp of all rows.
     """
 
     def __init__(self, rows: RowFile[Any], model: str) -> None:
@@ -135,26 +135,26 @@ class Sketch:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory this takes."""
+        """Approximate memory in use."""
         columns = sum(column.size_bytes for column in (self._alive, self._key, self._agent))
         coded = sum(codes.size_bytes for codes in self._codes.values())
         return columns + coded + self._postings.size_bytes + self._rows.size_bytes
 
     @property
     def waste(self) -> float:
-        """The share of lines that are dead."""
+        """Share of dead lines."""
         return 1 - self._count / len(self._alive.values) if len(self._alive.values) else 0.0
 
     @property
     def marked(self) -> list[Memory]:
-        """The memories that count whatever is asked."""
+        """Memories that matter to every query."""
         return list(self._marked.values())
 
     def put(self, rows: Skimmed) -> None:
-        """Add rows, over those of the same id.
+        """Add rows, replacing those of the same id.
 
         Raises:
-            StoreUnavailable: If they could not be written; then nothing has changed.
+            StoreUnavailable: If the rows could not be written; nothing has changed then.
         """
         keys = np.fromiter(map(hash, rows.ids), dtype=np.int64, count=len(rows.ids))
         current = np.array([model == self._model for model in rows.models], dtype=np.bool_)
@@ -176,18 +176,18 @@ class Sketch:
             self.stamp = max(self.stamp, rows.stamp)
 
     def lacks(self, ids: Iterable[str]) -> bool:
-        """Return whether no row has one of these ids; a hash met twice counts as a row."""
+        """Return whether no row has one of these ids; a hash collision counts as a row."""
         with self._lock:
             return not bool(np.isin(self._key.values[self._alive.values], [hash(id_) for id_ in ids]).any())
 
     def find(self, scope: Scope, terms: Collection[str], vector: Vector | None, *, limit: int) -> Candidates[Any]:
-        """Return the rows that ``scope`` may see and that fit best by words or by any of their vectors.
+        """Return the rows that ``scope`` may see and that match best by words or by any of their vectors.
 
         Args:
-            scope: Whose agent asks.
+            scope: Scope of the request.
             terms: Index terms of the query.
-            vector: Of the query; None searches by words alone.
-            limit: Most rows; turns bring their neighbours.
+            vector: Vector of the query; None searches by words alone.
+            limit: Maximum number of rows, without the neighbours that come with turns.
         """
         with self._lock:
             sees = np.array([scope.sees(agent) for agent in self._agents], dtype=np.bool_)
@@ -203,9 +203,9 @@ class Sketch:
 
 
 def _nearest_some(apart: NDArray[np.uint16]) -> Lines:
-    """Return about the ``_SHORT_LIST`` nearest lines, all where there are no more.
+    """Return approximately the ``_SHORT_LIST`` nearest lines, all if there are fewer.
 
-    How near that is, every ``_STRIDE``-th line tells well enough, at a tenth of the cost of sorting all.
+    The bound is estimated from every ``_STRIDE``-th line, at a tenth of the cost of sorting all.
     """
     some = apart[::_STRIDE]
     at = _SHORT_LIST // _STRIDE

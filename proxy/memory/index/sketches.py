@@ -1,4 +1,4 @@
-"""Search in tables that are too large to hold: by a sketch made in the background, until then inside the store."""
+"""Search of tables that are too large to hold in memory, by sketches built in the background."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = structlog.get_logger(__name__)
 
 _MAX_WASTE = 0.3
 _MAX_SCANS = 20
-_REST_S = 30.0  # between two makings of one sketch, whatever happens to its table
+_REST_S = 30.0  # minimum between two builds of one sketch, whatever happens to its table
 
 Key = tuple[str, Noun]
 
@@ -40,13 +40,13 @@ class _Drawn:
 
 
 class Sketches:
-    """Sketches by owner and noun, least recently used ones dropped.
+    """LRU cache of sketches by user and noun; without a sketch, the store searches the table.
 
     Args:
-        store: Where the rows are.
-        model: The embedding model in use.
-        max_bytes: Of all sketches together; a table that would need more than that is searched by the store.
-        after_s: How long after the request that asked for a sketch it is begun, so as not to hold that request up.
+        store: Store of the rows.
+        model: Embedding model in use.
+        max_bytes: Limit for all sketches together; the store searches a table whose sketch would exceed it.
+        after_s: Delay of a build after the request that caused it, so that the build does not slow the request.
     """
 
     def __init__(self, store: Rows, *, model: str, max_bytes: int, after_s: float = 1.0) -> None:
@@ -63,25 +63,25 @@ class Sketches:
     async def candidates(
         self, scope: Scope, noun: Noun, terms: Collection[str], vector: Vector | None, *, limit: int = 60
     ) -> Candidates[Any]:
-        """Return the rows that may answer a query, as the store's own ``candidates`` does."""
+        """Return the rows that may answer a query, as ``candidates`` of the store does."""
         sketch = await self.current(scope, noun)
         if sketch is None:
             return await self.store.candidates(scope, noun, terms, vector, limit=limit)
         return await in_thread("cpu", sketch.find, scope, terms, vector, limit=limit)
 
     async def marked(self, scope: Scope) -> list[Memory]:
-        """Return the owner's memories that count whatever is asked."""
+        """Return the user's memories that matter to every query."""
         sketch = await self.current(scope, "memories")
         return await self._scanned(scope) if sketch is None else sketch.marked
 
     async def lacks(self, scope: Scope, noun: Noun, ids: Iterable[str]) -> Revision | None:
-        """Return the revision at which the owner's table holds none of ``ids``; None where it may hold one."""
+        """Return the revision at which the user's table holds none of ``ids``; None if it may hold one."""
         sketch = await self.current(scope, noun)
         drawn = self._drawn.get((scope.user, noun))
         return drawn.revision if drawn is not None and drawn.sketch is sketch and sketch.lacks(ids) else None
 
     async def current(self, scope: Scope, noun: Noun) -> Sketch | None:
-        """Return the sketch of a table as it is now; None while there is none, and then one is begun."""
+        """Return a table's sketch at its current revision; if there is none, start a build and return None."""
         key = (scope.user, noun)
         async with self._locks.setdefault(key, asyncio.Lock()):
             drawn, revision = self._drawn.get(key), self.store.revision(scope, noun)
@@ -95,7 +95,7 @@ class Sketches:
             return drawn.sketch
 
     async def refresh(self) -> None:
-        """Drop the sketches of tables from which rows were deleted, so that their copies do not stay for long."""
+        """Drop the sketches of tables from which rows were deleted, as a sketch holds copies of them."""
         for key, drawn in list(self._drawn.items()):
             async with self._locks.setdefault(key, asyncio.Lock()):
                 revision = self.store.revision(drawn.scope, key[1])
@@ -105,15 +105,15 @@ class Sketches:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory all sketches take."""
+        """Approximate memory of all sketches."""
         return sum(one.size_bytes for one in self._drawn.values())
 
     async def drawn(self) -> None:
-        """Wait until the sketches that were begun are there."""
+        """Wait for the builds that are running."""
         await asyncio.gather(*self._drawing.values(), return_exceptions=True)
 
     def forget(self, scope: Scope) -> None:
-        """Drop what is held of an owner."""
+        """Drop a user's sketches and cancel the builds of them."""
         self._scans.pop(scope.user, None)
         for noun in NOUNS:
             self._drawn.pop((scope.user, noun), None)
@@ -121,7 +121,7 @@ class Sketches:
                 drawing.cancel()
 
     async def _scanned(self, scope: Scope) -> list[Memory]:
-        """Read all rows for those that count; once for all who ask meanwhile, and to the end if they cannot wait."""
+        """Scan all rows for ``marked`` ones; concurrent callers share a scan, which outlives their cancellation."""
         revision = self.store.revision(scope, "memories")
         known = self._scans.get(scope.user)
         if known is None or known[0] != revision or _has_failed(known[1]):
@@ -131,14 +131,14 @@ class Sketches:
         return await asyncio.shield(known[1])
 
     async def _caught_up(self, scope: Scope, noun: Noun, drawn: _Drawn, revision: Revision) -> _Drawn | None:
-        """Read what was written since; None where the sketch must be made anew, as when rows are gone."""
+        """Add the rows written since; return None if the sketch must be rebuilt, as after a deletion."""
         sketch = drawn.sketch
         if drawn.revision[0] != revision[0] or revision[1] > drawn.revision[1] or sketch.waste > _MAX_WASTE:
             return None
         try:
             async for some in self.store.skim(scope, noun, above_stamp=sketch.stamp):
                 await in_thread("learn", sketch.put, some)
-        except StoreUnavailable:  # the disk is full; if it is more, a search in the store will say so
+        except StoreUnavailable:  # the disk is full; after a worse fault the store's own search raises
             return None
         if len(sketch) != await self.store.count(scope, noun):
             return None
