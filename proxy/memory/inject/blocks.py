@@ -43,7 +43,7 @@ class Block:
     Attributes:
         hits: Entries that fitted, best first, their ``tokens`` filled in.
         tokens: Tokens of ``text``, frame included.
-        covered: Hits without a line of their own, because another entry says the same.
+        covered: Hits without a separate line, because another entry includes their text.
     """
 
     text: str
@@ -64,8 +64,8 @@ def query_block(hits: Sequence[Hit], budget: int, count: Count, layout: Layout =
     """Pack the best entries into one block.
 
     Args:
-        hits: Best first; an entry that does not fit is skipped in favour of smaller ones behind it.
-        budget: Most tokens of the whole block, frame included.
+        hits: Best first; an entry that does not fit is skipped in favour of smaller ones after it.
+        budget: Maximum tokens of the whole block, frame included.
         count: Counts tokens.
         layout: Order and form of the entries.
     """
@@ -80,7 +80,7 @@ def query_block(hits: Sequence[Hit], budget: int, count: Count, layout: Layout =
 
 
 def profile_block(memories: Sequence[Memory], budget: int, count: Count) -> Block:
-    """Render the few memories that belong in every prompt, oldest first; where not all fit, what matters most stays."""
+    """Render the profile, oldest memory first; if not all memories fit, keep the most important ones."""
     ordered = sorted(memories, key=lambda one: (one.valid_from, one.created_at, one.start, one.id))
     may_disagree = sum(one.kind == "instruction" for one in ordered) > 1 or any(one.earlier for one in ordered)
     head = f"{PROFILE_OPEN}\n{_CHANGED_FRAME if may_disagree else _PROFILE_FRAME}"
@@ -89,13 +89,13 @@ def profile_block(memories: Sequence[Memory], budget: int, count: Count) -> Bloc
         return block
     ranked = sorted(ordered, key=lambda one: (_rank(one), -one.valid_from.timestamp()))
     kept = set(_listed(head, [_profile_hit(one) for one in ranked], _undated, budget, count).ids)
-    stale = {older for one in ordered if one.id not in kept for older in one.earlier}  # would stand there as if it held
+    stale = {older for one in ordered if one.id not in kept for older in one.earlier}  # would be shown as if valid
     left = [_profile_hit(one) for one in ordered if one.id in kept - stale]
     return _listed(head, left, _undated, budget, count)
 
 
 def opening_block(summaries: Sequence[Hit], budget: int, count: Count) -> Block:
-    """Render summaries of the last conversations, for the beginning of a new one."""
+    """Render summaries of the last sessions, for the beginning of a new one."""
     return _listed(f"{OPENING_OPEN}\n{_OPENING_FRAME}", summaries, _line, budget, count)
 
 
@@ -111,8 +111,8 @@ class _Packing:
     """Entries that fit so far.
 
     Attributes:
-        room: Tokens of all lines.
-        heads: Tokens of the lines above entries, by section and day.
+        room: Maximum tokens of all lines.
+        heads: Tokens of the headings, by section and day.
         tokens: Hits added so far with the tokens that each took, by id.
     """
 
@@ -124,7 +124,7 @@ class _Packing:
     heads: dict[tuple[Section, str], int] = field(default_factory=dict)
 
     def add(self, hit: Hit) -> None:
-        """Add a hit, on a line of its own or on one that is there, if it fits."""
+        """Add a hit, on a new line or on an existing one, if it fits."""
         keys = Entry((hit,)).keys
         entry, replaced = gather([row.entry for row in self.rows if not keys.isdisjoint(row.entry.keys)], hit)
         if hit.id in self.tokens or entry.is_empty:
@@ -165,7 +165,7 @@ class _Packing:
         return entry.line(replace(self.layout, dated=False) if self._days(entry) else self.layout)
 
     def _days(self, entry: Entry) -> list[str]:
-        """Return the line that dates an entry together with others of its day; none for what is dated by itself."""
+        """Return the heading of an entry's day; none for an entry whose line has the date."""
         is_turn = entry.section in ("user", "assistant") and self.layout.grouped and self.layout.dated
         return [f"{entry.day}:"] if is_turn and entry.day and not entry.is_linked else []
 
@@ -175,7 +175,7 @@ class _Packing:
         return tuple(replace(hit, tokens=tokens) for hit, tokens in self.tokens.values() if hit.id in ids)
 
     def covered(self) -> tuple[Hit, ...]:
-        """Return the hits that another one's line says."""
+        """Return the hits whose text the line of another hit includes."""
         shown = {hit.id for row in self.rows for hit in row.entry.hits}
         found = {hit.id: hit for row in self.rows for hit in row.entry.covered if hit.id not in shown}
         return tuple(found.values())
@@ -206,7 +206,7 @@ def _frame(layout: Layout) -> str:
 
 
 def _rank(memory: Memory) -> int:
-    """Return how early a memory gets a place in the profile: pinned, health, who the user is, then instructions."""
+    """Return a memory's place in the profile: pinned first, then health, the user's person, and instructions."""
     if memory.pinned:
         return 0
     if has_cue("danger", flat(memory.text)):

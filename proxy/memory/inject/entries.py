@@ -1,4 +1,4 @@
-"""Entries of a block: one line per statement or message, and what else that line says already. Pure."""
+"""Entries of a block: one line per statement or message, with the hits that the line covers. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proxy.types import Hit, Source
 
 Section = Literal["documents", "images", "summaries", "team", "tasks", "assistant", "user"]
 
-MAX_IDLE = 40  # characters of a turn that may say nothing
+MAX_IDLE = 40  # characters of a turn that may have no content
 MIN_CONFIDENCE = 0.5  # below it an entry is marked as uncertain
 _SECTIONS: dict[Source, Section] = {
     "chunk": "documents",
@@ -26,7 +26,7 @@ _SECTIONS: dict[Source, Section] = {
     "fact": "user",
 }
 _ENDS = (".", "!", "?", "…", "。", "！", "？")
-_UNDATED_TURN = "this conversation"  # a message that compaction left out of the request
+_UNDATED_TURN = "this conversation"  # a message that compaction dropped from the request
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Entry:
 
     Attributes:
         hits: One hit, or the pieces of one message in their order.
-        covered: Hits that the line says as well; they get no line of their own.
+        covered: Hits whose text the line includes; they get no separate line.
     """
 
     hits: tuple[Hit, ...]
@@ -43,26 +43,26 @@ class Entry:
 
     @cached_property
     def text(self) -> str:
-        """Return the text as rendered, without date, context and marks; "" where nothing visible is in it."""
+        """Return the text as rendered, without date, context and marks; "" if nothing is visible."""
         if self.is_file:
             return fence.item("\n".join(hit.text for hit in self.hits))
         return fence.line(_together(self.hits, [hit.text for hit in self.hits]))
 
     @cached_property
     def shown(self) -> str:
-        """Return ``text`` with what the user quoted in it in brackets that say so."""
+        """Return ``text`` with the user's quotations marked by brackets."""
         if not self.message or self.section != "user":
             return self.text
         return fence.line(_together(self.hits, [_marked(hit) for hit in self.hits]))
 
     @cached_property
     def plain(self) -> str:
-        """Return the text as compared with others."""
+        """Return the text normalised for comparison."""
         return plain(self.text)
 
     @cached_property
     def section(self) -> Section:
-        """Return the section of the block in which the line stands."""
+        """Return the line's section of the block."""
         hit = self.hits[0]
         if hit.author:
             return "team"
@@ -72,22 +72,22 @@ class Entry:
 
     @cached_property
     def is_file(self) -> bool:
-        """Return whether the text is of a document or image."""
+        """Return whether the text is from a document or image."""
         return self.hits[0].source in ("chunk", "image")
 
     @cached_property
     def message(self) -> str:
-        """Return the id of the message that is shown, "" for what is no message."""
+        """Return the id of the message that is shown, "" if the hit is not a turn."""
         return _message(self.hits[0]) if self.hits[0].source == "episode" else ""
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """Return the ids of everything that the line says."""
+        """Return the ids of all hits that the line shows or covers."""
         return frozenset(one.id for hit in (*self.hits, *self.covered) for one in members(hit))
 
     @cached_property
     def keys(self) -> frozenset[object]:
-        """Return what entries that may say the same have in common: an id, a message, or a statement of a day."""
+        """Return the keys that entries of equal content share: ids, messages, and statements with their day."""
         messages = (one for hit in self.hits for one in (_message(hit), hit.message) if one)
         return frozenset((*self.ids, *messages, *self.statements))
 
@@ -104,7 +104,7 @@ class Entry:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Return whether the line would tell nothing: no visible text, or a turn like "Good morning" or "Noted"."""
+        """Return whether the line has no content: no visible text, or a turn like "Good morning" or "Noted"."""
         if not self.text.strip():
             return True
         if not self.message or len(self.text) > MAX_IDLE or self.hits[0].context:
@@ -113,17 +113,17 @@ class Entry:
 
     @property
     def day(self) -> str:
-        """Return the day of the line's own statement, "" where it has none."""
+        """Return the day of the line's own statement, "" if it has none."""
         return _day(self.hits[0])
 
     @property
     def is_linked(self) -> bool:
-        """Return whether the line tells more than one dated statement."""
+        """Return whether the line shows more than one dated statement."""
         return any(hit.then or hit.ended_by for hit in self.hits)
 
     @property
     def context(self) -> Hit | None:
-        """Return the hit whose context is shown: the first that has one which the text does not hold."""
+        """Return the hit whose context is shown: the first with a context that the text does not include."""
         return next((hit for hit in self._told if hit.context and not self.holds(hit.context)), None)
 
     @property
@@ -148,7 +148,7 @@ class Entry:
         )
 
     def line(self, layout: Layout = LAYOUT) -> str:
-        """Return the line; that of a document or image continues on indented ones."""
+        """Return the rendered line; the text of a document or image continues on indented lines."""
         hit = self.hits[0]
         if self.is_file:
             date = f" ({_day(hit)})" if hit.when and layout.dated else ""
@@ -163,7 +163,7 @@ class Entry:
         return f"- {_dated(ended_by, layout)} (before that, {told}{_joint(told)}this ended)"
 
     def says(self, other: Entry) -> bool:
-        """Return whether this line says what ``other`` would say."""
+        """Return whether this line includes the content of ``other``."""
         hit = other.hits[0]
         if other.ids <= self.ids:
             return True
@@ -172,7 +172,7 @@ class Entry:
         if hit.context and self.context and hit.context != self.context.context and not self.holds(hit.context):
             return False
         if other.message and other.message == self.hits[0].message and len(self.statements) == 1:
-            return False  # a statement does not stand for the turn it is from: other facts may refer to that one
+            return False  # a statement does not replace its turn: other memories may refer to the turn
         if other.statement in self.statements:
             return True
         if hit.source != "fact" or not hit.message or hit.message != self.message:
@@ -180,11 +180,11 @@ class Entry:
         return other.plain in self.plain or bool(hit.quote and self.holds(hit.quote))
 
     def holds(self, text: str) -> bool:
-        """Return whether ``text`` stands in that of the line."""
+        """Return whether the line's text includes ``text``."""
         return plain(text) in self.plain
 
     def merged(self, other: Entry) -> Entry | None:
-        """Return one entry in place of two: pieces of a message joined, or one that the other is covered by."""
+        """Return one entry for two, if they are pieces of a message or one covers the other; else None."""
         if self.message and self.message == other.message and not other.ids <= self.ids:
             pieces = sorted({hit.id: hit for hit in (*self.hits, *other.hits)}.values(), key=_piece)
             return Entry(tuple(pieces), (*self.covered, *other.covered))
@@ -208,7 +208,7 @@ class Entry:
 
 
 def gather(entries: Sequence[Entry], hit: Hit) -> tuple[Entry, list[Entry]]:
-    """Return the entry that shows ``hit`` beside ``entries``, and those of them that it takes the place of."""
+    """Return the entry that shows ``hit``, and those of ``entries`` that it replaces."""
     new, replaced = Entry((hit,)), []
     for entry in entries:
         merged = entry.merged(new)
@@ -219,7 +219,7 @@ def gather(entries: Sequence[Entry], hit: Hit) -> tuple[Entry, list[Entry]]:
 
 
 def unsaid(hit: Hit, carried: frozenset[str]) -> Hit | None:
-    """Return what of an entry is not in the context yet: the whole, or statements linked to it since."""
+    """Return the part of a hit that is not in the context yet: all of it, or statements linked to it since."""
     if hit.id not in carried:
         return hit
     if hit.ended_by is not None:
@@ -236,17 +236,17 @@ def members(hit: Hit) -> Iterator[Hit]:
 
 
 def statement(hit: Hit) -> str:
-    """Return the text of a hit with its resolved dates, its context and its mark of doubt, as one line."""
+    """Return the text of a hit with its resolved dates, its context and its mark of uncertainty, as one line."""
     return _annotated(fence.line(_marked(hit)), hit.dates, hit if hit.context else None, (hit,))
 
 
 def plain(text: str) -> str:
-    """Return a text as it is compared with others: rendered, case folded, blanks as one, without a final full stop."""
+    """Return a text normalised for comparison: rendered, case folded, blanks as one, without a final full stop."""
     return " ".join(fence.line(text).casefold().split()).rstrip(".!")
 
 
 def _marked(hit: Hit) -> str:
-    """Return the text of a hit; in a message of the user's with what is quoted there in brackets that say so."""
+    """Return the text of a hit, in a user's message with its quotations marked by brackets."""
     is_users = hit.source == "episode" and hit.role == "user"
     return marked(hit.text, hit.quoted) if is_users else hit.text
 

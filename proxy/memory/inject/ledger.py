@@ -1,10 +1,10 @@
-"""Decides what is put where, so that consecutive requests of a conversation share their prefix, pure.
+"""Assembly of injected texts, such that consecutive requests of a session share their prefix. Pure.
 
-The profile, and what the last conversations were about, are chosen once per conversation and stay on its first user
-message. The block for a question goes on the last user message. What earlier messages carried is put back byte for
-byte, and only entries that no earlier message carries are added; before a reply that its provider binds to what stood
-there, nothing is. Everything is appended to user messages: chat
-templates of several model families refuse a second system message or one in another place than the first.
+The profile and the opening (summaries of the last sessions) are chosen once per session and stay on its first user
+message. The block for a question goes on the last user message. Texts of earlier messages are injected again byte for
+byte, and only entries that no earlier message carries are added; nothing is added before a reply that its provider
+binds to its prefix. Everything is appended to user messages: chat templates of several model families refuse a second
+system message, or one that is not the first message.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from proxy.store.ledger import LedgerEntry
 from proxy.text.fence import Count
 from proxy.types import Hit
 
-_NOTES = re.compile(r" \[[^\[\]]*\]$")  # dates behind a statement
+_NOTES = re.compile(r" \[[^\[\]]*\]$")  # dates after a statement
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """Text to append to the content of one message; ``apart`` as of a ledger entry."""
+    """Text to append to the content of one message; ``apart`` as in ``LedgerEntry``."""
 
     index: int
     text: str
@@ -38,8 +38,8 @@ class Replies:
     """Replies of a request that their provider binds to every word before them.
 
     Args:
-        last: Index of the last one; -1: there is none.
-        following: Names of them (``signature_hash``) by the index of the user message that they follow.
+        last: Index of the last one; -1 if there is none.
+        following: Their ``signature_hash`` by the index of the user message that they follow.
     """
 
     last: int = -1
@@ -56,12 +56,12 @@ class Assembly:
     Args:
         additions: At most three a message, in the order in which they are appended.
         entries: Ledger entries that are new or changed.
-        hits: Entries injected afresh by this request, those of the profile and the opening included where they are new.
-        carried: Ids of what earlier messages already carry.
+        hits: Hits that this request is the first to inject, new ones of the profile and the opening included.
+        carried: Ids of the rows whose text earlier messages already carry.
         tokens: Tokens of all additions, carried ones included.
-        kept: Those of ``carried`` that stand in what the provider keeps, not in this request.
-        shown: Entries of all additions.
-        shown_kept: Entries of what the provider keeps.
+        kept: Those of ``carried`` that are in the history kept by the provider, not in this request.
+        shown: Number of entries of all additions.
+        shown_kept: Number of entries in the history kept by the provider.
         placed: Ledger anchor and kind of each addition.
     """
 
@@ -93,17 +93,16 @@ def assemble(
     """Place the profile, the blocks of earlier turns and a fresh block for the last user message.
 
     Args:
-        points: The request's messages by name.
-        ledger: What was injected earlier in this conversation.
-        profile: What the profile would be now, used only where the conversation has none yet; None where it could not
-            be looked up.
-        hits: What was recalled for the last user message, best first.
-        budget: Most tokens of a fresh profile, the fresh block and a fresh opening together, which get room in this
+        points: Hash chain of the request's messages.
+        ledger: Earlier injections of this session.
+        profile: Profile as of now, used only if the session has none yet; None if it could not be looked up.
+        hits: Hits recalled for the last user message, best first.
+        budget: Maximum tokens of a new profile, the new block and a new opening together, which are filled in this
             order.
         count: Counts tokens.
-        kept: What earlier requests carried of a conversation that the provider keeps: it stands there already.
-        opening: Summaries of the last conversations, where this one begins.
-        replies: Replies that are bound to what stands before them: nothing new may be put there.
+        kept: Earlier injections in a history that the provider keeps; they are not injected again.
+        opening: Summaries of the last sessions, if this one begins.
+        replies: Replies that are bound to their prefix, to which nothing new may be added.
     """
     users = [point for point in points if point.role == "user"]
     kept_ids = frozenset(id_ for entry in kept for id_ in entry.memory_ids)
@@ -157,13 +156,13 @@ def assemble(
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """Earlier injections, by place and kind."""
+    """Earlier injections, by anchor and kind."""
 
     entries: Mapping[tuple[str, str], LedgerEntry]
     replies: Replies
 
     def at(self, point: Point | None, kind: str) -> LedgerEntry | None:
-        """Return what stands at a message, before the reply that follows it there."""
+        """Return the injection at a message: the one stored for the bound reply after it, else for the message."""
         if point is None:
             return None
         reply = self.replies.following.get(point.index, "")
@@ -175,7 +174,7 @@ def _blank(kind: Literal["profile", "opening", "block"]) -> LedgerEntry:
 
 
 def _count(block: str) -> int:
-    """Return how many entries a block has."""
+    """Return the number of entries of a block."""
     return sum(line.startswith("- ") for line in block.splitlines())
 
 
@@ -191,5 +190,5 @@ def _is_in_turn(hit: Hit, before: Sequence[LedgerEntry]) -> bool:
 
 
 def _is_line(hit: Hit, lines: frozenset[str]) -> bool:
-    """Return whether an old turn says word for word, and no more, what a line of the profile says."""
+    """Return whether the text of an old turn equals that of a line of the profile."""
     return bool(lines) and hit.source == "episode" and plain(hit.text) in lines

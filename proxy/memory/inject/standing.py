@@ -1,4 +1,4 @@
-"""Query-independent memory of a scope: its profile, and what its endings withhold."""
+"""Query-independent memory of a scope: its profile, and the texts that its endings withhold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Standing:
     """The profile's memories (expiry not yet checked), withheld spans, closed ids and tasks of one scope.
 
     Attributes:
-        passing: Statements that end by themselves, over or not.
+        passing: Statements with an expiry, expired or not.
     """
 
     profile: tuple[Memory, ...]
@@ -31,7 +31,7 @@ class Standing:
     passing: tuple[Memory, ...] = ()
 
     def seen(self, hit: Hit) -> Hit | None:
-        """Return the hit without withheld sentences; None where nothing is left."""
+        """Return the hit without withheld sentences; None if nothing is left."""
         if hit.id in self.closed_ids:
             return None
         if hit.context and self._hides(hit.context):
@@ -44,11 +44,11 @@ class Standing:
         return None if text is None else hit if text == hit.text else replace(hit, text=text)
 
     def still_holds(self, entry: LedgerEntry) -> bool:
-        """Return whether an injected block may go on being injected."""
+        """Return whether an injected block may be injected again."""
         return self.closed_ids.isdisjoint(entry.memory_ids) and self.withheld.is_clean(entry.text, entry.memory_ids)
 
     def still_true(self, text: str) -> str | None:
-        """Return a text of no row without what is withheld; None where nothing is left."""
+        """Return a text that is in no row, without withheld sentences; None if nothing is left."""
         return self.withheld.visible_text(text)
 
     def profile_at(self, now: datetime) -> list[Memory]:
@@ -57,7 +57,7 @@ class Standing:
         return [replace(one, context="", context_by="") if self._hides(one.context) else one for one in found]
 
     def _hides(self, context: str) -> bool:
-        """Return whether a sentence beside a statement was asked to be forgotten, or has ended."""
+        """Return whether the context of a statement is withheld: forgotten on request, or closed."""
         return bool(context) and self.withheld.visible_text(context) != context
 
 
@@ -67,7 +67,7 @@ MAX_KNOWN = 2000  # scopes
 
 
 async def standing(scope: Scope, index: IndexCache) -> Standing:
-    """Return the standing memory of ``scope``; computed once for each state of the user's memories."""
+    """Return the query-independent memory of ``scope``, cached by revision of the user's memories."""
     known = _known.setdefault(index, OrderedDict())
     key, revision = (scope.user, scope.agent, scope.also), index.store.revision(scope, "memories")
     found = known.get(key)

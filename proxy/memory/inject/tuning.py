@@ -1,4 +1,4 @@
-"""Layout of the query block, in one place so that it can be varied when a real model's answers are measured."""
+"""Layout of the query block, in one place, so that measurements of a model's answers can vary it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Layout:
         newest_last: Entries of a section are ordered oldest first.
         user_last: The user's statements are the last section, nearest to the end; else the first.
         dated: Entries begin with their date.
-        grouped: Turns of one day stand below one line with its date.
+        grouped: Turns of one day are listed below one line with its date.
     """
 
     newest_last: bool = True
@@ -22,6 +22,6 @@ class Layout:
     grouped: bool = True
 
 
-# Measured with a 1.5B model, 24 questions on three told lives, the same turns each time: 17 right with a list behind
+# Measured with a 1.5B model, 24 questions on three life stories, the same turns each time: 17 right with the list after
 # the question, the newest last; 14 with the list before the question; 13 with the newest first.
 LAYOUT = Layout()
