@@ -1,9 +1,9 @@
-"""Recognises a conversation by the hash chain of what the user sent, pure.
+"""Recognition of a session by the hash chain of the user's messages. Pure.
 
 Clients resend the whole history with every request. Each user and tool message is named by a hash over all of them
 up to it; system prompts (front ends put clocks into them) and assistant messages (clients trim and reformat them) do
-not count. An equal prefix gives equal hashes, so a replay is recognised and an edited history is a branch. Where a
-client leaves out older messages, two in a row of those that it still sends tell where the conversation goes on.
+not count. An equal prefix gives equal hashes, so a replay is recognised and an edited history is a fork. If a client
+drops older messages, two consecutive ones that it still sends show the place in the session.
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ class Point:
 
     Args:
         index: Position in the request's messages.
-        hash: Name of the conversation up to and with this message; an assistant message has its own name that the
-            chain does not go through.
-        links: Whether the chain goes through it.
-        state: The chain's state there, where it does; what the provider keeps is continued from it.
-        digest: What the message adds to the chain's state.
-        pair: Name of this link and the one before it, whatever came before them; "" for the first.
-        before: Hash of that one.
+        hash: Hash of the session up to and including this message; that of an assistant message is not in the chain.
+        links: True if the message is a link of the chain.
+        state: State of the chain at a link; a history that the provider keeps is continued from it.
+        digest: Contribution of the message to the chain's state.
+        pair: Hash of this link and the one before it, whatever precedes them; "" for the first.
+        before: Hash of the link before.
     """
 
     index: int
@@ -49,12 +48,12 @@ class Point:
 
     @property
     def stored_pair(self) -> str:
-        """The pair, where both messages followed each other here."""
+        """The pair, if both its links are in this chain."""
         return self.pair if self.before else ""
 
     @property
     def rest(self) -> str:
-        """The state behind the hash."""
+        """Digits of the state after those of the hash."""
         return self.state[_HASH:]
 
 
@@ -63,8 +62,8 @@ class Placement:
     """Session of a request, and its new messages.
 
     Args:
-        session: Our id of the conversation.
-        first_new: Index of the first message that was never learned from; ``len(messages)`` where nothing is new.
+        session: Id of the session.
+        first_new: Index of the first message that was never learned from; ``len(messages)`` if none is new.
     """
 
     session: str
@@ -72,12 +71,12 @@ class Placement:
 
 
 def chain(scope: Scope, contents: Iterable[tuple[str, bytes]], *, after: str = "") -> list[Point]:
-    """Name every message of a request.
+    """Return the hash chain of a request's messages.
 
     Args:
-        scope: Whose conversation; other users' equal messages get other names.
+        scope: Scope of the session; equal messages of other users get other hashes.
         contents: Role and canonical content of each message, in order.
-        after: State of the chain that these messages continue; "" where they begin one.
+        after: State of the chain that these messages continue; "" if they begin one.
     """
     owner = hashlib.sha256(f"{scope.user}/{scope.agent}".encode()).digest()
     points = []
@@ -91,7 +90,7 @@ def chain(scope: Scope, contents: Iterable[tuple[str, bytes]], *, after: str = "
 
 
 def rejoined(points: Sequence[Point], known: Collection[str]) -> Sequence[Point]:
-    """Return the pairs by which a request can be rejoined where its chain leaves what is known.
+    """Return the links whose pairs may rejoin a request to a session, after its first unknown link.
 
     Args:
         points: The request's chain.
@@ -105,18 +104,18 @@ def rejoined(points: Sequence[Point], known: Collection[str]) -> Sequence[Point]
 def rejoin(
     points: Sequence[Point], tried: Sequence[Point], pairs: Sequence[Pair], named: str
 ) -> tuple[list[Point], int]:
-    """Return the chain as it goes on in a stored conversation, and how many messages were left out before it.
+    """Return the chain as the continuation of a stored session, and the number of messages dropped before it.
 
-    Three messages in a row must have been said there, where the client still sends so many.
+    Three consecutive messages must be in that session, if the client still sends three.
 
     Args:
         points: The request's chain.
-        tried: Of it, by ``rejoined``.
-        pairs: Stored pairs of these names, the latest first.
-        named: Our id of the conversation that the client named; "" where it named none.
+        tried: Its links from ``rejoined``.
+        pairs: Stored pairs with these hashes, latest first.
+        named: Id of the session that the client named; "" if it named none.
 
     Returns:
-        The chain as it is, and 0, where no stored conversation fits.
+        The chain unchanged, and 0, if no stored session matches.
     """
     followed = {(pair.session, pair.before, pair.name) for pair in pairs}
     links = [point for point in points if point.links]
@@ -132,13 +131,13 @@ def rejoin(
 
 
 def unknown_state(scope: Scope, reply: str) -> str:
-    """Return the state after a reply of which nothing is known; what follows another reply is no replay of it."""
+    """Return the state after an unknown reply; messages after another reply get other hashes."""
     named = f"{scope.user}/{scope.agent}/after/".encode() + reply.encode("utf-8", "surrogatepass")
     return hashlib.sha256(named).hexdigest()
 
 
 def reply_hash(after: bytes | str, ordinal: int = 0) -> str:
-    """Name the assistant's message that follows a link; a regenerated reply has the name of the first."""
+    """Return the hash of the assistant message after a link; a regenerated reply has the hash of the first."""
     before = after.hex()[:40] if isinstance(after, bytes) else after
     return hashlib.sha256(f"{before}/assistant/{ordinal}".encode()).hexdigest()[:40]
 
@@ -146,16 +145,15 @@ def reply_hash(after: bytes | str, ordinal: int = 0) -> str:
 def place(
     scope: Scope, points: Sequence[Point], known: Sequence[ChainRow], *, named: str, now: datetime, fresh: timedelta
 ) -> Placement:
-    """Decide which conversation a request continues and which of its messages are new.
+    """Decide which session a request continues and which of its messages are new.
 
     Args:
-        scope: Whose; goes into the id of a new conversation.
+        scope: Scope of the request; part of the id of a new session.
         points: The request's chain.
-        known: Every stored link with one of the request's hashes, of any conversation of this scope.
-        named: Our id of the conversation that the client named; "" where it named none.
+        known: Every stored link with one of the request's hashes, of any session of this scope.
+        named: Id of the session that the client named; "" if it named none.
         now: Time of the request.
-        fresh: A single first message is a replay while its conversation was active within this time, later a new
-            statement.
+        fresh: A single first message is a replay if its session was active within this time, else it opens a new one.
     """
     links = [point for point in points if point.links]
     if not links:
@@ -175,23 +173,23 @@ def place(
 
 
 def named_session(scope: Scope, name: str) -> str:
-    """Return our id of a conversation that the client named, whatever characters the name has."""
+    """Return the session id for a name by the client, which may have any characters."""
     digest = hashlib.sha256(f"{scope.user}/{scope.agent}/named/".encode() + name.encode("utf-8", "surrogatepass"))
     return f"ses_{digest.hexdigest()[:24]}"
 
 
 def turn_id(session: str, last_hash: str) -> str:
-    """Name the turn that answers the message with this hash in this conversation."""
+    """Return the id of the turn that answers the message with this hash in this session."""
     return "turn_" + hashlib.sha256(f"{session}/{last_hash}".encode()).hexdigest()[:24]
 
 
 def message_id(session: str, point_hash: str) -> str:
-    """Name a stored message: 32 hex digits, equal for every replay of it."""
+    """Return the id of a stored message: 32 hex digits, equal for every replay of it."""
     return hashlib.sha256(f"{session}/{point_hash}/message".encode()).hexdigest()[:32]
 
 
 def _named(points: Sequence[Point], state: bytes, known: Mapping[int, str] = MappingProxyType({})) -> list[Point]:
-    """Return the points with their hashes; ``known`` holds states, or hashes alone, of links by their indexes."""
+    """Return the points with their hashes; ``known`` holds states, or hashes alone, of links by index."""
     named: list[Point] = []
     before, replies = "", 0
     for point in points:
@@ -225,6 +223,6 @@ def _newest_by_hash(known: Sequence[ChainRow]) -> dict[str, ChainRow]:
 
 
 def _session_id(scope: Scope, first_hash: str, ordinal: int) -> str:
-    """Derived, not drawn: two copies of one request under way at once must not open two conversations."""
+    """Return an id that is derived, not random: two concurrent copies of a request must not open two sessions."""
     digest = hashlib.sha256(f"{scope.user}/{scope.agent}/{first_hash}/{ordinal}".encode()).hexdigest()
     return f"ses_{digest[:24]}"

@@ -1,7 +1,7 @@
-"""Decides which messages of a long conversation give way to its running summary, pure.
+"""Compaction: selects the messages of a long session that its running summary replaces. Pure.
 
-Whole turns go, oldest first, those of worth last; of the turn in progress only steps of its tool loop go. A decision is
-kept as a state, so that every request until the next one leaves out the same messages and shares its prefix.
+Whole turns are dropped, oldest first, valuable ones last; of the current turn, only steps of its tool loop. A decision
+is stored as a state, so that every request until the next decision drops the same messages and shares its prefix.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 INSTRUCTIONS = frozenset({"system", "developer"})
-_MIN_STEPS = 3  # of the tool loop in progress
-_WORTHY_SHARE = 4  # a quarter of the target at most goes to old turns of worth
+_MIN_STEPS = 3  # latest steps of the current tool loop that stay
+_WORTHY_SHARE = 4  # at most a quarter of the target goes to valuable old turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,12 @@ class Line:
     """One message.
 
     Args:
-        id: Its stored name; "" where it has none.
-        opens: Whether a user's turn begins with it.
-        tokens: Of the whole message.
+        id: Id of the stored message; "" if it has none.
+        opens: True if a user's turn begins with it.
+        tokens: Tokens of the whole message.
         calls: Ids of the tool calls that it makes.
         answers: Ids of the tool calls that it answers.
-        is_host: Whether text can be put in front of its content.
+        is_host: True if text can be put in front of its content.
     """
 
     id: str
@@ -41,13 +41,13 @@ class Bounds:
     """Bounds of a request, in tokens.
 
     Args:
-        trigger: More than this, and old turns give way.
-        target: What is aimed at then, summary and memory included.
-        most: What must not be exceeded.
-        summary: Most tokens of the summary.
-        memory: Kept free for what is recalled.
-        keep_turns: The newest turns that always stay.
-        window: Of the model.
+        trigger: Size above which old turns are dropped.
+        target: Size after a compaction, summary and memory included.
+        most: Size that must not be exceeded.
+        summary: Maximum tokens of the summary.
+        memory: Tokens reserved for recalled memory.
+        keep_turns: Number of the newest turns that always stay.
+        window: Context window of the model.
     """
 
     trigger: int
@@ -61,12 +61,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Decision: drop everything up to ``anchor``, save for the turns of worth and the host.
+    """Decision to drop everything up to ``anchor``, except for valuable turns and the host.
 
     Args:
-        anchor: Id of the last message left out.
-        host: Id of the user's message that the summary stands in front of.
-        kept: Ids of the opening messages of older turns that stay.
+        anchor: Id of the last dropped message.
+        host: Id of the user message that the summary is put in front of.
+        kept: Ids of the first messages of older turns that stay.
     """
 
     anchor: str
@@ -80,12 +80,12 @@ class Plan:
 
     Args:
         dropped: Indexes of the messages.
-        host: Index of the message that the summary stands in front of.
-        state: To be kept.
-        fresh: Those of ``dropped`` that the state before did not leave out.
-        tokens: Of what stays, without summary and memory.
-        summary: Most tokens of the summary.
-        memory: Most tokens of what is recalled.
+        host: Index of the message that the summary is put in front of.
+        state: State to store.
+        fresh: Those of ``dropped`` that the previous state did not drop.
+        tokens: Tokens of the remaining request, without summary and memory.
+        summary: Maximum tokens of the summary.
+        memory: Maximum tokens of recalled memory.
     """
 
     dropped: frozenset[int]
@@ -99,7 +99,7 @@ class Plan:
 
 @dataclass(slots=True)
 class _Turn:
-    """A user's message and what followed; a conversation may begin with a turn that has none."""
+    """A user message and the steps after it; the first turn of a history may lack the message."""
 
     head: int | None
     steps: list[list[int]] = field(default_factory=list)
@@ -114,13 +114,13 @@ class _Turn:
 def plan(
     lines: Sequence[Line], state: State | None, bounds: Bounds, worth: Mapping[int, float] | None = None, fixed: int = 0
 ) -> Plan | None:
-    """Return what to leave out; None where the request fits as it is, or nothing can go.
+    """Return the messages to drop; None if the request fits unchanged, or nothing can be dropped.
 
     Args:
         lines: The request's messages.
-        state: What was decided for this conversation before, if anything.
-        bounds: How much it may have.
-        worth: By index of the message that opens a turn; turns of worth are left out last.
+        state: Earlier decision for this session, if any.
+        bounds: Limits of the request's size.
+        worth: Value of turns by index of their first message; these turns are dropped last.
         fixed: Tokens of the request beside its messages.
     """
     turns = _turns(lines)
@@ -137,13 +137,13 @@ def plan(
 
 
 def fits(lines: Sequence[Line], state: State) -> frozenset[int] | None:
-    """Return what a state leaves out of a request; None where it belongs to another branch."""
+    """Return the messages of a request that a state drops; None if the state belongs to another fork."""
     applied = _applied(lines, _turns(lines), state)
     return None if applied is None else applied[0]
 
 
 def _turns(lines: Sequence[Line]) -> list[_Turn]:
-    """Cut the messages, instructions aside, into turns of steps; a step is what was said and the results it got."""
+    """Split the messages, without instructions, into turns of steps: messages with the tool results after them."""
     turns: list[_Turn] = []
     was_result = True
     for index, line in enumerate(lines):
@@ -211,7 +211,7 @@ def _extended(
 
 
 def _blocks(turns: Sequence[_Turn], gone: frozenset[int], keep_turns: int) -> list[list[int]]:
-    """Return what may go beside what is gone, oldest first, each whole or not at all."""
+    """Return the blocks that may be dropped in addition to ``gone``, oldest first; each is dropped whole or not."""
     blocks = [list(turn.indexes()) for turn in turns[:-keep_turns]]
     if keep_turns == 1 and turns:
         blocks += turns[-1].steps[:-_MIN_STEPS]
@@ -220,7 +220,7 @@ def _blocks(turns: Sequence[_Turn], gone: frozenset[int], keep_turns: int) -> li
 
 
 def _shares(bounds: Bounds, protected: int) -> tuple[int, int, int]:
-    """Return the tokens for the summary, for memory and for older turns: the last gives way only after the others."""
+    """Return the tokens for the summary, for memory and for older turns; older turns shrink first, the summary last."""
     free = max(0, bounds.target - protected)
     if free >= 2 * (bounds.summary + bounds.memory):
         return bounds.summary, bounds.memory, free - bounds.summary - bounds.memory
@@ -233,7 +233,7 @@ def _shares(bounds: Bounds, protected: int) -> tuple[int, int, int]:
 def _chosen(
     lines: Sequence[Line], blocks: Sequence[list[int]], room: int, worth: Mapping[int, float], for_worth: int
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """Return what goes, and the heads of the turns of worth that stay although newer ones go."""
+    """Return the messages to drop, and the heads of valuable turns that stay although newer ones are dropped."""
     weights = [_weight(lines, block) for block in blocks]
     worthy = [at for at, block in enumerate(blocks) if block[0] in worth]
     for_worth = min(for_worth, room, sum(weights[at] for at in worthy))
@@ -252,7 +252,7 @@ def _chosen(
 
 
 def _host(lines: Sequence[Line], turns: Sequence[_Turn], dropped: frozenset[int]) -> int | None:
-    """Return the user's message for the summary: the first behind what goes, else that of the turn in progress."""
+    """Return the user message for the summary: the first after the dropped ones, else that of the current turn."""
     last = max(dropped, default=-1)
     heads = [turn.head for turn in turns if turn.head is not None and lines[turn.head].is_host and lines[turn.head].id]
     behind = [head for head in heads if head > last]
@@ -263,7 +263,7 @@ def _host(lines: Sequence[Line], turns: Sequence[_Turn], dropped: frozenset[int]
 
 
 def _glued(lines: Sequence[Line], dropped: Collection[int]) -> frozenset[int]:
-    """Return ``dropped`` without messages whose calls or results would stay alone."""
+    """Return ``dropped`` without messages whose tool calls or results would remain without their counterparts."""
     gone = set(dropped)
     while gone:
         staying = {id_ for index, line in enumerate(lines) if index not in gone for id_ in line.calls | line.answers}

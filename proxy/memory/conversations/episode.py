@@ -1,4 +1,4 @@
-"""Summaries of ended conversations: sentences and facts of each, then of a day and of a week; pure."""
+"""Summaries of ended sessions by their sentences and memories, then of days and weeks. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from proxy.memory.plan.changes import memory_id
 from proxy.text.secrets import redact
 from proxy.types import Episode, Memory, Role, Scope, local, offset_of
 
-LEVEL, SOURCES = "level", "sources"  # metadata: of what it is a summary, and the ids of what was summarised
+LEVEL, SOURCES = "level", "sources"  # metadata of a summary: its level, and the ids of its sources
 Level = Literal["conversation", "day", "week"]
 
-_MIN_TURNS = 3  # of the user's; a shorter conversation is its own summary
+_MIN_TURNS = 3  # by the user; a shorter session needs no summary
 _MAX_SENTENCES, _MAX_TOKENS = 8, 320
 _MAX_FACTS = 5
-_MANY = 4  # summaries of one day, or of one week, that a roll-up stands for
+_MANY = 4  # minimum summaries of one day, or of one week, for a roll-up
 _MAX_TURNS = 200
 _KEY_FACTS = "Key facts: "
 _QUOTED = f"{QUOTING.capitalize()}: "
@@ -30,7 +30,7 @@ See = Callable[[str], str | None]
 
 
 def is_summary(memory: Memory, level: Level | None = None) -> bool:
-    """Return whether a memory is a summary that we wrote, of this level where one is given."""
+    """Return whether a memory is a generated summary, of this level if one is given."""
     found = memory.metadata.get(LEVEL) if memory.kind == "summary" else None
     return found is not None and (level is None or found == level)
 
@@ -46,17 +46,17 @@ def summarised(
     see: See = lambda text: text,
     text: str = "",
 ) -> Memory | None:
-    """Return the summary of a conversation; None where there is too little of it.
+    """Return the summary of a session; None if the session is too short.
 
     Args:
-        scope: Whose.
-        session: Which conversation.
-        episodes: What was said, in order.
-        facts: What was learned from it.
+        scope: Scope of the session.
+        session: Id of the session.
+        episodes: Episodes of the session, in order.
+        facts: Memories learned from it.
         now: Time of writing.
         count: Counts tokens.
-        see: Returns a text without what has ended since; None where nothing is left.
-        text: What a model wrote, if one did.
+        see: Returns a text without statements closed since; None if nothing is left.
+        text: Summary by a model, if there is one.
     """
     turns = list(dict.fromkeys(one.turn for one in episodes))
     if sum(one.role == "user" and one.piece == 0 for one in episodes) < _MIN_TURNS:
@@ -75,13 +75,13 @@ def summarised(
 
 
 def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datetime, count: Count) -> list[Memory]:
-    """Return the summaries of past days, or weeks, that have many summaries below them and none of their own yet.
+    """Return summaries of past days, or weeks, that have many session summaries and no current roll-up.
 
     Args:
-        scope: Whose, and of which agent.
+        scope: User and agent of the summaries.
         memories: All active summaries.
-        level: ``day`` sums up conversations, ``week`` days and conversations.
-        now: Only what ended before this day, or week, is summed up.
+        level: ``day`` or ``week``; both sum up the summaries of sessions.
+        now: Current time; its own day, or week, is not summed up.
         count: Counts tokens.
     """
     below = [one for one in memories if is_summary(one, "conversation") and one.agent == scope.agent]
@@ -113,7 +113,7 @@ def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datet
 
 
 def concerning(memories: Sequence[Memory], session: str) -> list[Memory]:
-    """Return the summaries in which a conversation is summed up, directly or by way of another."""
+    """Return the summaries that sum up a session, directly or through another summary."""
     own = [one for one in memories if is_summary(one) and one.session == session]
     ids = {one.id for one in own}
     above = [one for one in memories if is_summary(one) and not ids.isdisjoint(one.metadata.get(SOURCES, ()))]
@@ -121,14 +121,14 @@ def concerning(memories: Sequence[Memory], session: str) -> list[Memory]:
 
 
 def latest(memories: Sequence[Memory], most: int, but: str) -> list[Memory]:
-    """Return the summaries of the conversations that were last, the newest first, leaving out one of them."""
+    """Return the summaries of the latest sessions, newest first, without that of session ``but``."""
     found = [one for one in memories if is_summary(one, "conversation") and one.status == "active"]
     found.sort(key=lambda one: (str(one.metadata.get("until", "")), one.id), reverse=True)
     return [one for one in found if one.session != but][:most]
 
 
 def mended(memories: Sequence[Memory], see: See, now: datetime) -> list[Memory]:
-    """Return the summaries that say something that has ended, without it; retracted where nothing is left."""
+    """Return the summaries that hold closed statements, without these; archived if nothing is left."""
     changed = []
     for one in memories:
         if not is_summary(one) or one.status != "active":
@@ -142,7 +142,7 @@ def mended(memories: Sequence[Memory], see: See, now: datetime) -> list[Memory]:
 
 
 def _messages(episodes: Sequence[Episode]) -> list[tuple[Role, str]]:
-    """Return the messages whole: what is quoted in a piece of one may be told by another piece."""
+    """Return the whole messages: one piece may show that another is a quotation."""
     together = groupby(episodes, key=lambda one: (one.turn, one.seq, one.role))
     return [(role, "\n".join(piece.text for piece in pieces)) for (_, _, role), pieces in together]
 

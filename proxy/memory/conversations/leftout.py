@@ -1,7 +1,7 @@
-"""Finds what was said in messages that a request leaves out and that no index has, by words, pure.
+"""Lexical search of messages that a request drops and that no index has. Pure.
 
-Megabytes that came with a single request cannot be indexed before the first token. Each word's stem is looked for as it
-stands, at the speed of ``str.count``; only the messages that hold the rare ones are read closely.
+Megabytes of a single request cannot be indexed before the first token. The search counts each word's stem as a
+substring, at the speed of ``str.count``; only the messages that hold the rare ones are searched piece by piece.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from proxy.text.lexical import weights
 from proxy.text.secrets import redact
 
 _MAX_TERMS = 12
-_READ = 150  # messages that are read closely
+_READ = 150  # messages that are searched piece by piece
 _MAX_READ = 200_000  # characters of one message
 _MAX_OF_ONE = 2  # passages of one message
 _SHORT_STEM = 3
-_MIN_LETTERS = 4  # of all telling words together: "go on" asks for nothing
-_MIN_SHARE = 0.2  # of the weight of what is asked
+_MIN_LETTERS = 4  # of all content words together: "go on" asks for nothing
+_MIN_SHARE = 0.2  # of the weight of the query
 _NEAR_BEST = 0.35
 _BY_OTHERS = 0.7
-_BY_MESSAGE = 0.3  # what the whole message counts beside the passage
+_BY_MESSAGE = 0.3  # weight of the whole message's score beside the passage's
 _USUAL_LENGTH = 700
 _K, _B = 1.2, 0.3  # BM25's, as for stored turns
 
-# Whether anything of it is relevant, as a score and as a cosine. Of questions about long chats 96 % pass, of unrelated
-# prompts 10-15 % (two thirds of which find some words of theirs in a thousand messages about everything).
+# Thresholds of relevance, as a score and as a cosine. Of questions about long chats 96 % pass, of unrelated prompts
+# 10-15 % (two thirds of which share some words with a thousand messages about everything).
 _CERTAIN, _CERTAIN_OF_ONESELF = 0.85, 0.3
 _WITHOUT_VECTORS = 0.6
 _RELEVANT, _SCORE_SHARE = 0.5, 0.3
-HEADS, HEAD_CHARACTERS = 3, 250  # what is compared by meaning
+HEADS, HEAD_CHARACTERS = 3, 250  # passages that are compared by cosine, and their characters
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a message that fits a query.
+    """A part of a message that matches a query.
 
     Args:
-        number: Of the message.
-        piece: Which of its parts.
-        score: 1 for a passage with every word of the query, about; shorter ones have more.
+        number: Number of the message.
+        piece: Number of the part.
+        score: About 1 for a passage with every word of the query, more for a shorter one.
     """
 
     number: int
@@ -56,13 +56,13 @@ class Passage:
 
 
 def search(query: str, said: Sequence[Utterance], limit: int, *, context: str = "") -> list[Passage]:
-    """Return the passages that fit a query, best first; none where nothing fits.
+    """Return the passages that match a query, best first; none if nothing matches.
 
     Args:
-        query: What the user says now.
-        said: The messages that were left out.
-        limit: Most passages.
-        context: What the query leans on; counts less.
+        query: The user's current message.
+        said: The dropped messages.
+        limit: Maximum number of passages.
+        context: Context of the query; counts less.
     """
     terms = _terms(query, context)
     if not said or sum(len(term) for term, weight in terms.items() if weight >= 1) < _MIN_LETTERS:
@@ -84,12 +84,12 @@ def search(query: str, said: Sequence[Utterance], limit: int, *, context: str = 
 
 
 def is_relevant(passages: Sequence[Passage], *, personal: bool, cosine: float | None = None) -> bool | None:
-    """Return whether what was found has to do with the query; None: only its meaning tells.
+    """Return whether the passages are relevant to the query; None if only a cosine can decide.
 
     Args:
         passages: Best first.
-        personal: The user asks about themselves.
-        cosine: The best of the query and the first passages; NaN where there are no vectors.
+        personal: True if users ask about themselves.
+        cosine: Best cosine of the query with the first passages; NaN if there are no vectors.
     """
     score = passages[0].score if passages else 0.0
     if score >= (_CERTAIN_OF_ONESELF if personal else _CERTAIN):
@@ -102,7 +102,7 @@ def is_relevant(passages: Sequence[Passage], *, personal: bool, cosine: float | 
 def _scores(
     said: Sequence[Utterance], folded: Sequence[str], counts: Mapping[str, Sequence[int]], rarity: Mapping[str, float]
 ) -> list[float]:
-    """Return the messages' BM25 scores; what the user said counts more."""
+    """Return the messages' BM25 scores; the user's messages count more."""
     average = sum(map(len, folded)) / len(folded) + 1
     scores = [0.0] * len(said)
     for term, weight in rarity.items():
@@ -114,18 +114,18 @@ def _scores(
 
 @dataclass(frozen=True, slots=True)
 class _Sought:
-    """Terms sought in messages.
+    """Search terms of a query in messages.
 
     Args:
-        words: Each with what finds it where a word begins, and its weight.
-        whole: Their weights together.
+        words: Each with its pattern at the start of a word, and its weight.
+        whole: Sum of their weights.
     """
 
     words: Sequence[tuple[str, re.Pattern[str], float]]
     whole: float
 
     def passages(self, one: Utterance, share: float) -> list[Passage]:
-        """Return the best pieces of a message whose own score is this share of the best one's."""
+        """Return the best pieces of a message whose score is ``share`` of the best message's."""
         found = []
         by = 1.0 if one.role == "user" else _BY_OTHERS
         for piece, text in enumerate(pieces_of(one.role, one.text[:_MAX_READ].strip())):
@@ -147,7 +147,7 @@ def _terms(query: str, context: str) -> dict[str, float]:
 
 
 def _forms(terms: dict[str, float]) -> dict[str, str]:
-    """Return what to look for: a stem is the start of its words, save for an ending that the stemmer changed."""
+    """Return the substring to search for each term: its stem, without a last letter that the stemmer changed."""
     return {term: term[:-1] if len(term) > _SHORT_STEM + 1 and term[-1] in "iy" else term for term in terms}
 
 
@@ -156,12 +156,12 @@ def _rarity(spread: int, many: int) -> float:
 
 
 def _pattern(form: str) -> re.Pattern[str]:
-    """Return what finds a form where a word begins; scripts without spaces have no such places."""
+    """Return the pattern of a form at the start of a word; scripts without spaces do not mark word starts."""
     return re.compile((r"\b" if form.isascii() else "") + re.escape(form))
 
 
 def _clean(found: Sequence[Passage], said: Sequence[Utterance]) -> list[Passage]:
-    """Return passages without secrets, cut as they are stored; a secret may reach over where a message is cut."""
+    """Return passages without secrets, split as they are stored; a secret may span two pieces of a message."""
     wanted = {one.number for one in found}
     texts = {one.number: one.text[:_MAX_READ] for one in said if one.number in wanted}
     clean = {number: redact(text) for number, text in texts.items()}

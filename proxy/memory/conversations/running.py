@@ -1,4 +1,4 @@
-"""The running summary of a conversation: extended by a segment at each compaction, shown as one block, pure."""
+"""Running summary of a session: each compaction adds a segment; one block shows them all. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ See = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """One line for messages that were left out: their numbers, and what they are about."""
+    """One line for dropped messages: their numbers and their topics."""
 
     first: int
     last: int
@@ -37,11 +37,11 @@ class Segment:
     """Segment of a running summary, added by one compaction.
 
     Args:
-        lines: Sentences of the messages themselves.
+        lines: Sentences extracted from the messages.
         hints: One for each stretch of messages.
-        text: What a model wrote instead of ``lines``.
-        first: Number of the first message left out.
-        last: Of the last one.
+        text: Summary by a model instead of ``lines``.
+        first: Number of the first dropped message.
+        last: Number of the last dropped message.
     """
 
     first: int
@@ -51,14 +51,14 @@ class Segment:
     text: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for the store."""
+        """Return the segment as JSON values, for the store."""
         lines = [[line.number, line.role, line.text, line.rank] for line in self.lines]
         hints = [[hint.first, hint.last, list(hint.terms)] for hint in self.hints]
         return {"first": self.first, "last": self.last, "lines": lines, "hints": hints, "text": self.text}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Segment:
-        """Return what ``to_json`` wrote."""
+        """Return the segment that ``to_json`` wrote."""
         lines = tuple(Extract(*line) for line in raw["lines"])
         hints = tuple(Hint(first, last, tuple(terms)) for first, last, terms in raw["hints"])
         return cls(raw["first"], raw["last"], lines, hints, raw["text"])
@@ -69,12 +69,12 @@ class Compacted:
     """Dropped messages of a request, and their summary.
 
     Args:
-        plan: Which messages.
+        plan: The dropped messages.
         segments: The running summary.
-        before: Tokens of the request as it came.
-        is_new: Whether this request decided it, and no earlier one.
-        window: Of the model that it was decided for.
-        was_ready: The summary was written before this request came.
+        before: Tokens of the request before the compaction.
+        is_new: True if this request decided the compaction, not an earlier one.
+        window: Context window of the model for which it was decided.
+        was_ready: True if the summary was written before this request arrived.
     """
 
     plan: Plan
@@ -86,13 +86,13 @@ class Compacted:
 
 
 def segment(said: Sequence[Utterance], budget: int, count: Count, *, text: str = "") -> Segment:
-    """Summarise messages that are left out from now on.
+    """Summarise messages that are dropped from now on.
 
     Args:
-        said: They, in order.
-        budget: Most tokens.
+        said: The messages, in order.
+        budget: Maximum tokens.
         count: Counts tokens.
-        text: What a model made of them, if one did.
+        text: Summary of them by a model, if there is one.
     """
     first, last, said = said[0].number, said[-1].number, _clean(said)
     hints = _hints(said, min(budget // _HINT_SHARE, _MAX_HINTS * _HINT_TOKENS))
@@ -101,7 +101,7 @@ def segment(said: Sequence[Utterance], budget: int, count: Count, *, text: str =
 
 
 def trimmed(segments: Sequence[Segment], budget: int, count: Count) -> tuple[Segment, ...]:
-    """Return segments that fit: the oldest lose their least telling sentences first, then their hints become one."""
+    """Return segments that fit: the oldest lose their lowest-ranked sentences first, then their hints become one."""
     room = budget - count(f"{OPEN}\n{_FRAME}\n{CLOSE}\n\n")
     left = list(segments)
     weights = [_weight(one, count) for one in left]
@@ -116,25 +116,25 @@ def trimmed(segments: Sequence[Segment], budget: int, count: Count) -> tuple[Seg
 
 
 def render(segments: Sequence[Segment], see: See = lambda text: text) -> str:
-    """Return the block, "" where there is nothing to say.
+    """Return the block, "" if it is empty.
 
     Args:
         segments: In order.
-        see: Returns a text without what has ended since; None where nothing is left of it.
+        see: Returns a text without statements closed since; None if nothing is left.
     """
     body = [line for one in segments for line in _shown(one, see)]
     return "\n".join([OPEN, _FRAME, *body, CLOSE]) + "\n\n" if body else ""
 
 
 def without(one: Segment, see: See) -> Segment:
-    """Return a segment without what has ended, for good."""
+    """Return a segment without closed statements."""
     lines = [replace(line, text=text) for line in one.lines if (text := see(line.text)) is not None]
     hints = [replace(hint, terms=tuple(term for term in hint.terms if see(term) == term)) for hint in one.hints]
     return replace(one, lines=tuple(lines), hints=tuple(hints), text=(see(one.text) or "") if one.text else "")
 
 
 def _clean(said: Sequence[Utterance]) -> list[Utterance]:
-    """Return as much as is read, without secrets: what is made of it is stored."""
+    """Return a sample of the messages without secrets, as its summary is stored."""
     return [replace(one, text=redact(one.text)) for one in sampled(said)]
 
 

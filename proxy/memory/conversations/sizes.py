@@ -11,7 +11,7 @@ from proxy.dialects.base import Message, Part
 from proxy.text import tokens
 
 _OVERHEAD = 4  # of a message's frame
-MEDIA_TOKENS = 900  # about what an image costs
+MEDIA_TOKENS = 900  # approximate tokens of an image
 _MAX_KNOWN = 100_000
 _MEDIA = ("image", "audio", "file", "document", "video")
 _FIXED = ("tools", "functions", "system", "instructions", "response_format", "text")
@@ -20,23 +20,23 @@ _Key = tuple[int, int, int]
 
 
 class Sizes:
-    """Counts by what a message says; the texts themselves are not held."""
+    """Cache of token counts by hash of a message; it holds no texts."""
 
     def __init__(self) -> None:
         self._young: dict[_Key, int] = {}
         self._old: dict[_Key, int] = {}
 
     def known(self, message: Message) -> int | None:
-        """Return the tokens of a message where they were counted before."""
+        """Return the tokens of a message, None if they were not counted before."""
         text, media = _said(message)
         return self._find(_key(text, media))
 
     def exact(self, message: Message) -> int:
-        """Return the tokens of a message, counting them where need be."""
+        """Return the tokens of a message, counting them if necessary."""
         return self._counted(*_said(message))
 
     def of_body(self, body: Mapping[str, Any]) -> int:
-        """Return the tokens of what stands in a body beside its messages: tools, instructions, schemas."""
+        """Return the tokens of a body's fields beside its messages: tools, instructions, schemas."""
         given = [body[name] for name in _FIXED if body.get(name)]
         return sum(self._counted(one if isinstance(one, str) else _dumped(one), 0) for one in given)
 
@@ -61,19 +61,19 @@ class Sizes:
 
 
 def estimated(message: Message) -> int:
-    """Return about how many tokens a message has, in no time."""
+    """Return a fast estimate of a message's tokens."""
     text, media = _said(message)
     return tokens.estimate(text) + media * MEDIA_TOKENS + _OVERHEAD
 
 
 def weigh(sizes: Sizes, messages: Sequence[Message], near: int, newest: int) -> list[int]:
-    """Return the tokens of each message: exact wherever the sum may be near a bound, else estimated where new.
+    """Return the tokens of each message: exact if the sum may be near a bound, else estimated for new messages.
 
     Args:
-        sizes: What was counted before.
-        messages: Of one request.
-        near: The bound; a sum that is far from it for certain need not be exact.
-        newest: The newest messages, up to so many tokens, are exact in any case.
+        sizes: Cache of token counts.
+        messages: Messages of one request.
+        near: The bound; a sum that is certainly far from it need not be exact.
+        newest: Tokens of the newest messages that are counted exactly in any case.
     """
     counts = [sizes.known(message) for message in messages]
     guesses = [estimated(message) if count is None else count for message, count in zip(messages, counts, strict=True)]
@@ -87,7 +87,7 @@ def weigh(sizes: Sizes, messages: Sequence[Message], near: int, newest: int) -> 
 
 
 def _said(message: Message) -> tuple[str, int]:
-    """Return the text of a message, calls and results included, and how many images and the like it has."""
+    """Return the text of a message, calls and results included, and its number of images and other media."""
     if len(message.parts) == 1 and not message.tool_calls and message.parts[0].text:
         return message.parts[0].text, 0
     texts, media = [part.text for part in message.parts if part.text], 0

@@ -1,8 +1,8 @@
-"""Extractive summaries: the sentences of a conversation that say most of it, in any language, without a model, pure.
+"""Extractive summaries of a session by its best sentences, in any language, without a model. Pure.
 
-A sentence counts by how central its words are to the whole (Radev et al., "Centroid-based summarization", 2004), by
-names and numbers in it, and by who says it and where; one that repeats what was chosen before counts less (Carbonell
-and Goldstein, MMR, SIGIR 1998).
+A sentence is scored by how central its words are to the whole (Radev et al., "Centroid-based summarization", 2004), by
+its names and numbers, its speaker and its place; one that repeats chosen sentences is skipped (after Carbonell and
+Goldstein, MMR, SIGIR 1998).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _SENTENCE = re.compile(r"(?:[^.!?。！？؟…\n]|[.!?…](?=[^\s\"'”»)]))+[
 _WORD = re.compile(r"[^\W_]+")
 _ENTITY = re.compile(r"(?<=[\w,;:()\"'-] )[A-ZÀ-ÞА-Я][\w-]+|\d[\d.,:%€$£]*\d|\d")
 _BLOCK = re.compile(r"```.*?(?:```|\Z)|<memory[^<>]*+>.*?(?:</memory>|\Z)", re.DOTALL)
-_MAX_CHARACTERS = 100_000  # looked at of one part of a conversation; of longer ones, a share of each message
+_MAX_CHARACTERS = 100_000  # read of one part of a session; of a longer one, the start of each message
 _MIN_HEAD = 160
 _MAX = 300  # characters of a sentence that are shown
 _MIN = 12
 _BY_ASSISTANT = 0.6
-_REPEATED = 0.75  # of the words, and a sentence is not said again
+_REPEATED = 0.75  # share of words that makes a sentence a repetition
 _MAX_CANDIDATES = 400
-_COMMON = 0.25  # a word in more sentences than this says nothing
+_COMMON = 0.25  # a word in a larger share of the sentences does not count
 _TOPICS = 6
 
 QUOTING = "user, quoting"  # the role of a sentence that is not the user's own words
@@ -38,7 +38,7 @@ QUOTING = "user, quoting"  # the role of a sentence that is not the user's own w
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One message: its number in the conversation, who said it, and what."""
+    """One message: its number in the session, its role and its text."""
 
     number: int
     role: str
@@ -50,10 +50,10 @@ class Extract:
     """One sentence of a summary.
 
     Args:
-        number: Of its message.
-        role: Who said it; ``QUOTING`` where it is quoted in what the user said.
-        text: As it was said, shortened where it is very long.
-        rank: 0 for the one that says most.
+        number: Number of its message.
+        role: Role of its message; ``QUOTING`` if the user quotes it.
+        text: Verbatim text, shortened if it is very long.
+        rank: 0 for the best sentence.
     """
 
     number: int
@@ -72,13 +72,13 @@ class _Sentence:
 
 
 def extract(said: Sequence[Utterance], most_tokens: int, count: Count, *, most: int = 60) -> list[Extract]:
-    """Return the sentences that say most, in the order of the conversation.
+    """Return the best sentences, in the order of the session.
 
     Args:
         said: The messages.
-        most_tokens: Of all sentences together.
+        most_tokens: Maximum tokens of all sentences together.
         count: Counts tokens.
-        most: Sentences.
+        most: Maximum number of sentences.
     """
     sentences = list(_sentences(said))
     if not sentences:
@@ -106,7 +106,7 @@ def extract(said: Sequence[Utterance], most_tokens: int, count: Count, *, most: 
 
 
 def topics(groups: Sequence[Sequence[Utterance]]) -> list[tuple[str, ...]]:
-    """Return for each group of messages the few words that it is about, more than the others are."""
+    """Return, for each group of messages, the few words that are most specific to it."""
     written = [[word for one in group for word in terms(one.text)] for group in groups]
     counts = [Counter(word.casefold() for word in words) for words in written]
     whole: Counter[str] = Counter()
@@ -126,7 +126,7 @@ def _telling(counts: Counter[str], written: Sequence[str], whole: Counter[str]) 
 
 
 def sampled(said: Sequence[Utterance]) -> Sequence[Utterance]:
-    """Return as much of the messages as can be read in no time: all, the start of each, or that of every few."""
+    """Return a bounded sample of the messages: all, the start of each, or the start of every n-th."""
     total = sum(len(one.text) for one in said)
     if total <= _MAX_CHARACTERS:
         return said
@@ -137,7 +137,7 @@ def sampled(said: Sequence[Utterance]) -> Sequence[Utterance]:
 
 
 def terms(text: str) -> list[str]:
-    """Return the words of a text that may tell what it is about."""
+    """Return the words of a text that may name its topics."""
     if HAS_CJK.search(text):
         runs = _WORD.findall(text)
         return [run[at : at + 2] for run in runs for at in range(0, len(run) - 1, 2)]
@@ -163,7 +163,7 @@ def _sentences(said: Iterable[Utterance]) -> Iterable[_Sentence]:
 
 
 def _score(sentence: _Sentence, centre: dict[str, float]) -> float:
-    """Return how much a sentence says of the whole."""
+    """Return the score of a sentence as a summary of the whole."""
     central = sum(centre.get(word, 0.0) for word in sentence.words) / (4 + len(sentence.words))
     entities = min(4, len(set(_ENTITY.findall(sentence.text))))
     opens = 0.3 if sentence.place == 0 else 0.0

@@ -1,4 +1,4 @@
-"""Summaries written by a model of the operator's, in the background; what it cannot do is done extractively."""
+"""Summaries by the operator's model, in the background; extractive summaries are the fallback."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _CHARACTERS_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A summary and what it cost; ``text`` is empty where the model's reply could not be used."""
+    """A summary and its cost; ``text`` is empty if the model's reply could not be used."""
 
     text: str
     cost: Cost
 
 
 class ModelSummarizer:
-    """Asks a model for a summary.
+    """Client of a model that writes summaries.
 
     Args:
         complete: Makes the call, with the operator's own access.
-        model: As LiteLLM names it.
-        timeout_s: Most seconds of a call.
+        model: LiteLLM's name of the model.
+        timeout_s: Maximum seconds of a call.
     """
 
     def __init__(self, complete: Complete, model: str, timeout_s: float) -> None:
@@ -49,14 +49,14 @@ class ModelSummarizer:
 
     @property
     def model(self) -> str:
-        """Its name."""
+        """Name of the model."""
         return self._model
 
     async def write(self, said: Sequence[Utterance], most_tokens: int) -> Written:
         """Return a summary of messages.
 
         Raises:
-            ProxyError: If the model cannot be asked now.
+            ProxyError: If the model cannot be called now.
         """
         prompt = load_prompt("summary")
         words = max(_MIN_WORDS, most_tokens * 6 // 10)
@@ -70,12 +70,12 @@ class ModelSummarizer:
         """Return a summary of a document.
 
         Args:
-            name: Of the file.
-            shown: What of it is sent.
-            most_tokens: Of the summary.
+            name: Name of the file.
+            shown: Text of the file that is sent.
+            most_tokens: Maximum tokens of the summary.
 
         Raises:
-            ProxyError: If the model cannot be asked now.
+            ProxyError: If the model cannot be called now.
         """
         prompt = load_prompt("document")
         words = max(_MIN_WORDS, most_tokens * 6 // 10)
@@ -97,7 +97,7 @@ class ModelSummarizer:
 def select_summarizer(
     settings: MemorySettings, environ: Mapping[str, str], connect: Callable[[ModelAccess], Complete]
 ) -> ModelSummarizer | None:
-    """Return what writes summaries by the settings; None: they are extractive.
+    """Return the summarizer that the settings choose; None for extractive summaries.
 
     Raises:
         ConfigError: If ``summary_model`` is set and there is no key for it.
@@ -121,7 +121,7 @@ def _judge(value: Any) -> Literal["answer"] | None:
 
 
 def _shown(said: Sequence[Utterance]) -> str:
-    """Return messages as the prompt shows them; of very many the start of each, so that all fit one call."""
+    """Return messages as in the prompt; of very many, the start of each, so that all fit into one call."""
     each = min(_MAX, max(80, _MAX_CHARACTERS // max(1, len(said))))
     lines = [f'<said by="{one.role}" number="{one.number}">{escape(redact(one.text)[:each])}</said>' for one in said]
     return "\n".join(lines)[: 2 * _MAX_CHARACTERS]

@@ -1,4 +1,4 @@
-"""Turns a journalled turn into episodes: each message as it was said, long ones in pieces, pure."""
+"""Episodes of a journalled turn: each message verbatim, long ones in pieces. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from proxy.text.topics import without
 from proxy.types import Episode, Role, Turn
 
-MAX_CHARACTERS = 200_000  # of one message that are kept
+MAX_CHARACTERS = 200_000  # of one message that are stored
 _PIECE_CHARACTERS = {"user": 1200, "assistant": 700}
 _BREAKS = (
     re.compile(r"\n\s*\n"),
@@ -20,14 +20,14 @@ _BREAKS = (
 
 
 def episodes_of(turn: Turn) -> list[Episode]:
-    """Return what a turn adds to its conversation, in order; ids are equal for every replay."""
+    """Return the episodes that a turn adds to its session, in order; ids are equal for every replay."""
     messages = [(said.id, said.seq, said.role, said.text, said.live) for said in turn.messages]
     messages.append((turn.reply_id, turn.reply_seq, "assistant", turn.reply, True))
     return [episode for message in messages for episode in _pieces(turn, *message)]
 
 
 def without_topics(turn: Turn, topics: Collection[str]) -> Turn:
-    """Return a turn without the sentences about some topics, and without what was answered to them."""
+    """Return a turn without the sentences about some topics, and without the replies to them."""
     said, is_cut = [], False
     for one in turn.messages:
         text = without(one.text, topics)
@@ -53,7 +53,7 @@ def split(text: str, most: int) -> list[str]:
 
 
 def as_pieces(text: str) -> list[str]:
-    """Return the pieces in which a message would be stored, whoever said it."""
+    """Return the pieces in which a message would be stored, for either role."""
     return [piece for most in _PIECE_CHARACTERS.values() for piece in split(text, most)]
 
 
