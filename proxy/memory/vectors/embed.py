@@ -1,4 +1,4 @@
-"""Text to vectors: the built-in model, any model that LiteLLM knows, and a cache over either."""
+"""Text embedding: the built-in model, any model that LiteLLM supports, and a cache over either."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from proxy.upstream.litellm_callbacks import QUIETLY
 Purpose = Literal["query", "passage"]
 Vectors = NDArray[np.float32]
 
-# More texts at once only cost memory and keep others waiting, and a longer text fills the processor alone.
+# Larger batches only cost memory and delay other calls, and a longer text keeps the processor busy alone.
 _BATCH, _SHORT_CHARACTERS = 2, 300
 _ENTRY_OVERHEAD_BYTES = 250  # of a cached vector: key, bytes object and its place in the dict
 _REQUEST_TEXTS, _REQUEST_TIMEOUT_S = 64, 60.0
-_REQUEST_CHARACTERS = 8000  # of one text: providers refuse, not truncate, what exceeds their window
+_REQUEST_CHARACTERS = 8000  # of one text: providers refuse longer ones and do not truncate them
 _BLANK = "."  # providers refuse an empty text
 _REFUSING = (400, 413, 422)  # of a text too long for a model …
 _MIN_CHARACTERS = 500  # … which is longer than this
@@ -43,7 +43,7 @@ _INPUT_TYPES: dict[str, dict[Purpose, str]] = {
 
 
 class EmbeddingFailed(ProxyError):
-    """The embedding model does not load, or did not answer with vectors."""
+    """Failure of the embedding model: it does not load, or did not return vectors."""
 
     status, code = 503, "embedding_failed"
 
@@ -53,7 +53,7 @@ class _TextsRefused(EmbeddingFailed):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors; deadlines are the caller's, and cancelling is safe at any time."""
+    """An embedding model; the caller sets deadlines, and cancelling is safe at any time."""
 
     @property
     def model(self) -> str:
@@ -65,30 +65,30 @@ class Embedder(Protocol):
 
     @property
     def is_symmetric(self) -> bool:
-        """A text has the same vector as a question and as a passage."""
+        """Return whether a text has the same vector as a query and as a passage."""
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         """Return an L2-normalised row for each text, in order.
 
         Raises:
-            EmbeddingFailed: If there is any text without a vector.
+            EmbeddingFailed: If any text has no vector.
         """
 
     async def warm(self) -> None:
-        """Load what is slow to load; embedding without it works and is slow once."""
+        """Load the slow parts; without it, the first ``embed`` is slow."""
 
     async def close(self) -> None:
-        """Let go of threads and memory."""
+        """Release threads and memory."""
 
 
 class EmbeddedEmbedder:
-    """The model in the package: offline, English first, 240 tokens a text; what is longer is cut.
+    """The built-in model: offline, English first; longer texts are cut to 240 tokens.
 
-    Questions and passages wait in lanes of their own, so that a question never stands behind a document.
+    Queries and passages have separate queues, so that a query never waits for a document.
 
     Args:
-        folder: Where the model's files are.
-        precedence: What passages give way to.
+        folder: Folder of the model's files.
+        precedence: Priority of requests, to which passages yield.
     """
 
     model = MODEL
@@ -111,7 +111,7 @@ class EmbeddedEmbedder:
         }
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        """Return a row for each text; between its batches a long call gives way to others and can be cancelled."""
+        """Return a row for each text; a long call yields to others, and can be cancelled, between its batches."""
         rows = np.empty((len(texts), DIMENSION), np.float32)
         for batch in _batches(texts):
             if purpose == "passage":
@@ -125,7 +125,7 @@ class EmbeddedEmbedder:
             await self._in_lane(purpose, ["warm"])
 
     async def close(self) -> None:
-        """End the threads after the batches that they hold; later calls fail."""
+        """End the threads after their queued batches; later calls fail."""
         for lane in self._lanes.values():
             await anyio.to_thread.run_sync(lane.shutdown)
         self._loaded = None
@@ -150,11 +150,11 @@ class LiteLLMEmbedder:
     """A provider's embedding model, through LiteLLM.
 
     Args:
-        model: LiteLLM's name of it, such as ``openai/text-embedding-3-small``.
-        api_key: Its key; None leaves it to the provider's own environment variable.
-        api_base: Its base URL; None is the provider's.
-        dimension: Length of its vectors; where the model can shorten them, the provider is asked to. None takes
-            what comes, and is known after ``warm``.
+        model: LiteLLM's name of the model, such as ``openai/text-embedding-3-small``.
+        api_key: Key of the provider; None uses the provider's environment variable.
+        api_base: Base URL; None uses the provider's.
+        dimension: Length of the vectors, requested from the provider if the model can shorten them. None takes the
+            model's default, which is known after ``warm``.
         load: Returns the ``litellm`` module, prepared and imported.
     """
 
@@ -177,7 +177,7 @@ class LiteLLMEmbedder:
         """Length of a vector.
 
         Raises:
-            EmbeddingFailed: If it was neither set nor seen yet.
+            EmbeddingFailed: If it is neither set nor known from a reply yet.
         """
         if self._dimension is None:
             raise EmbeddingFailed(f"The dimension of {self._name!r} is not known yet; set `embedder.dimension`.")
@@ -185,11 +185,11 @@ class LiteLLMEmbedder:
 
     @property
     def is_symmetric(self) -> bool:
-        """The provider is not told what a text is for."""
+        """Return whether the provider has no parameter for the purpose of a text."""
         return self._name.partition("/")[0] not in _INPUT_TYPES
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        """Ask the provider, with as few requests as it takes, one after the other."""
+        """Embed with the provider, in as few requests as possible, one after the other."""
         sent = [text[:_REQUEST_CHARACTERS].encode("utf-8", "replace").decode().strip() or _BLANK for text in texts]
         parts = [
             await self._fitting(sent[start : start + _REQUEST_TEXTS], purpose)
@@ -198,11 +198,11 @@ class LiteLLMEmbedder:
         return np.concatenate(parts) if parts else np.empty((0, self.dimension), np.float32)
 
     async def warm(self) -> None:
-        """Import LiteLLM and try the model, which also tells its dimension."""
+        """Import LiteLLM and try the model, which also sets the dimension."""
         await self.embed(["warm"], purpose="query")
 
     async def close(self) -> None:
-        """Nothing of ours is open."""
+        """Do nothing, as nothing is open."""
 
     async def _fitting(self, texts: list[str], purpose: Purpose) -> Vectors:
         rows = await self._accepted(texts, purpose, self._shortening)
@@ -211,7 +211,7 @@ class LiteLLMEmbedder:
             self._dimension = given
         if given == self._dimension:
             return rows
-        # Most models refuse the parameter, so it is sent only where it is needed.
+        # Most models refuse the parameter, so it is sent only if needed.
         shortening = {"dimensions": self._dimension, "allowed_openai_params": ["dimensions"]}
         try:
             rows = await self._request(texts, purpose, shortening)
@@ -245,7 +245,7 @@ class LiteLLMEmbedder:
                 self._name, input=texts, timeout=_REQUEST_TIMEOUT_S, max_retries=0, **self._access, **extra, **QUIETLY
             )
         except (*litellm.LITELLM_EXCEPTION_TYPES, OSError, ValueError) as error:
-            # Without the provider's words, in which keys and texts are quoted.
+            # Without the provider's message, which quotes keys and texts.
             status = getattr(error, "status_code", "no answer")
             failed = _TextsRefused if status in _REFUSING else EmbeddingFailed
             raise failed(
@@ -264,11 +264,11 @@ class LiteLLMEmbedder:
 
 
 class CachedEmbedder:
-    """Remembers the vectors of the texts last seen, as float16 and by digest; no text is kept.
+    """LRU cache of vectors as float16, by digest of the text; it holds no texts.
 
     Args:
-        inner: Who is asked for the others; equal texts of one call are asked for once.
-        max_bytes: Memory that the cache may take; 0 remembers nothing.
+        inner: Embedder of the missing texts; equal texts of one call are embedded once.
+        max_bytes: Maximum memory of the cache; 0 disables it.
     """
 
     def __init__(self, inner: Embedder, max_bytes: int) -> None:
@@ -278,26 +278,26 @@ class CachedEmbedder:
 
     @property
     def model(self) -> str:
-        """That of the embedder within."""
+        """Model of the inner embedder."""
         return self._inner.model
 
     @property
     def dimension(self) -> int:
-        """That of the embedder within."""
+        """Dimension of the inner embedder."""
         return self._inner.dimension
 
     @property
     def is_symmetric(self) -> bool:
-        """That of the embedder within."""
+        """Return whether the inner embedder is symmetric."""
         return self._inner.is_symmetric
 
     @property
     def size_bytes(self) -> int:
-        """Memory taken now, about."""
+        """Approximate memory in use."""
         return self._size_bytes
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
-        """Return a row for each text; it is the same row, to the bit, whether remembered or not."""
+        """Return a row for each text; a cached row is identical, to the bit, to a new one."""
         keys = [self._key(text, purpose) for text in texts]
         found = {key: vector for key in keys if (vector := self._recall(key)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
@@ -312,17 +312,17 @@ class CachedEmbedder:
         return _unit(joined.reshape(len(keys), -1).astype(np.float32))
 
     async def warm(self) -> None:
-        """Warm the embedder within."""
+        """Warm the inner embedder."""
         await self._inner.warm()
 
     async def close(self) -> None:
-        """Forget everything and close the embedder within."""
+        """Clear the cache and close the inner embedder."""
         self._vectors.clear()
         self._size_bytes = 0
         await self._inner.close()
 
     def _key(self, text: str, purpose: Purpose) -> bytes:
-        # What is asked is often what is kept right after: where a model makes no difference, it is embedded once.
+        # A query is often stored as a passage right after; a symmetric model embeds it once.
         stamp = f"{self.model}\0{'' if self._inner.is_symmetric else purpose}\0".encode()
         return hashlib.sha256(stamp + text.encode("utf-8", "surrogatepass")).digest()
 

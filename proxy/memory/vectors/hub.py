@@ -1,4 +1,4 @@
-"""Fetches the files of an embedding model from a hub that speaks Hugging Face's protocol, once, and checks them."""
+"""Download of an embedding model from a hub with Hugging Face's protocol, once, with a check of its files."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class HubModel:
 
     Args:
         repo: ``owner/name`` on the hub.
-        files: Path in the repository by the name under which the file is kept.
+        files: Path in the repository by local file name.
     """
 
     repo: str
     files: Mapping[str, str]
 
 
-# Its cosines lie as those of the built-in model do, so that the same floors hold; 50 languages, Apache-2.0.
+# Its cosines are distributed as the built-in model's are, so that the same floors apply; 50 languages, Apache-2.0.
 MULTILINGUAL = HubModel(
     "Xenova/paraphrase-multilingual-MiniLM-L12-v2",
     {"model.int8.onnx": "onnx/model_quantized.onnx", TOKENIZER: "tokenizer.json"},
@@ -45,13 +45,13 @@ MULTILINGUAL = HubModel(
 
 
 class HubEmbedder(EmbeddedEmbedder):
-    """A model for many languages, fetched when it is first needed; from then on offline.
+    """A multilingual model, fetched when it is first needed; offline from then on.
 
     Args:
-        folder: Where its files are kept.
+        folder: Folder of the model's files.
         hub_url: Base URL of the hub or of a mirror.
-        source: Which model.
-        precedence: What passages give way to.
+        source: Model to fetch.
+        precedence: Priority of requests, to which passages yield.
     """
 
     model = "paraphrase-multilingual-MiniLM-L12-v2/int8/1"
@@ -70,10 +70,10 @@ class HubEmbedder(EmbeddedEmbedder):
         self._load = partial(MiniLM.load, folder, graph=graph)
 
     async def warm(self) -> None:
-        """Fetch what is missing, load the model and run it once.
+        """Fetch missing files, load the model and run it once.
 
         Raises:
-            EmbeddingFailed: If the hub does not send it.
+            EmbeddingFailed: If the hub does not send a file.
         """
         try:
             await fetch_model(self._source, self._hub_url, self._folder)
@@ -83,13 +83,13 @@ class HubEmbedder(EmbeddedEmbedder):
 
 
 async def fetch_model(model: HubModel, hub_url: str, folder: Path) -> None:
-    """Bring the files that ``folder`` lacks, and write the sha256 of all into its ``NOTICE``.
+    """Fetch the files that ``folder`` lacks, and write the sha256 of all into its ``NOTICE``.
 
-    A file is complete when its NOTICE line stands: it is written under another name first. Its digest is compared with
-    the one that the hub names for large files.
+    A file is complete once NOTICE lists it: it is written under another name first. Its digest is compared with the one
+    that the hub names for large files.
 
     Raises:
-        OSError: If the hub cannot be reached, refuses, or sends something else.
+        OSError: If the hub cannot be reached, refuses, or sends other data.
     """
     known = _noted(folder)
     if all(name in known and (folder / name).is_file() for name in model.files):
@@ -110,7 +110,7 @@ async def fetch_model(model: HubModel, hub_url: str, folder: Path) -> None:
 
 
 async def _fetch(session: aiohttp.ClientSession, url: str, target: Path) -> str:
-    """Write what lies at ``url`` to ``target`` and return its sha256."""
+    """Download ``url`` to ``target`` and return the sha256."""
     expected = await _named_digest(session, url)
     part = target.with_name(f".{target.name}.part")
     digest, size = hashlib.sha256(), 0
@@ -133,7 +133,7 @@ async def _fetch(session: aiohttp.ClientSession, url: str, target: Path) -> str:
 
 
 async def _named_digest(session: aiohttp.ClientSession, url: str) -> str | None:
-    """Return the sha256 that the hub names for a large file, before it redirects to where the bytes are."""
+    """Return the sha256 that the hub names for a large file, before its redirect to the data; None if there is none."""
     async with session.head(url, allow_redirects=False) as reply:
         for header in ("X-Linked-Etag", "ETag"):
             if (match := _SHA256.fullmatch(reply.headers.get(header, ""))) is not None:

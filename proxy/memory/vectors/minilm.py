@@ -1,4 +1,4 @@
-"""Sentence models by ONNX Runtime, the built-in one among them: texts to vectors, in the calling thread."""
+"""Sentence embedding by ONNX Runtime in the calling thread, with the built-in model or another."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ MODELS = Path(__file__).resolve().parents[2] / "models"
 GRAPH, TOKENIZER = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
 _MAX_TOKENS = 240
 _TABLE, _TABLE_SHAPE = "words", (30_522, DIMENSION)
-_TABLE_MARK = b"\x4a\x80\xae\xcb\x05"  # what precedes so many bytes of a tensor in an ONNX file (field 9, a length)
+_TABLE_MARK = b"\x4a\x80\xae\xcb\x05"  # prefix of the tensor's bytes in an ONNX file (field 9, a length)
 # The model reads 240 tokens; the tokenizer would split all of a long text first (2.6 s for a million characters).
 _MAX_RAW, _MAX_CHARACTERS = 8192, 2400
 
 
 class MiniLM:
-    """The loaded model; several threads may use it at once.
+    """A loaded model, safe for concurrent threads.
 
     Args:
-        session: Its graph.
-        tokenizer: Of its vocabulary.
-        kept: What the session uses and does not own.
+        session: Session of the model's graph.
+        tokenizer: Tokenizer of the model's vocabulary.
+        kept: Objects that the session uses and does not own.
     """
 
     def __init__(self, session: InferenceSession, tokenizer: Tokenizer, kept: object = None) -> None:
@@ -46,7 +46,7 @@ class MiniLM:
         """Load the files of ``folder``; about 0.1 s and 40 MB.
 
         Args:
-            folder: Where the graph, the tokenizer and the ``NOTICE`` with their sha256 are.
+            folder: Folder of the graph, the tokenizer and the ``NOTICE`` with their sha256.
             graph: Name of the graph's file.
 
         Raises:
@@ -76,7 +76,7 @@ class MiniLM:
 
 
 def _pooled(rows: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return one unit vector a text: graphs other than our own give one a token, to be averaged."""
+    """Return one unit vector a text: graphs other than the built-in one give one a token, to be averaged."""
     if rows.ndim == 2:
         return rows
     weights = mask[:, :, np.newaxis].astype(np.float32)
@@ -95,8 +95,8 @@ def _verify(folder: Path, graph: str) -> None:
 
 
 def _open_session(path: Path) -> tuple[InferenceSession, object]:
-    """Return a session, and what has to live as long as it does."""
-    # Read when the library loads, and the only switch that it obeys.
+    """Return a session, and the objects that must live as long as it."""
+    # Read when the library loads; it obeys no other switch.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # noqa: TID251 - written for a library, not read as a setting
     import onnxruntime  # noqa: PLC0415 - after the line above
 
@@ -104,7 +104,7 @@ def _open_session(path: Path) -> tuple[InferenceSession, object]:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.enable_cpu_mem_arena = False  # it would keep what the longest batch took, some 20 MB
+    options.enable_cpu_mem_arena = False  # it would keep the memory of the longest batch, some 20 MB
     table = _word_table(path)
     shared = None if table is None else onnxruntime.OrtValue.ortvalue_from_numpy(table)
     if shared is not None:
@@ -114,10 +114,10 @@ def _open_session(path: Path) -> tuple[InferenceSession, object]:
 
 
 def _word_table(path: Path) -> NDArray[np.int8] | None:
-    """Return the built-in model's vectors of words as pages of its file; of another model nothing.
+    """Return the built-in model's word vectors, mapped from its file; None for another model.
 
-    Read by ONNX Runtime they are 12 MB of each process. Mapped, only the words that occur are in memory, and processes
-    share them.
+    Read by ONNX Runtime, they take 12 MB of each process. Mapped, only the words that occur are in memory, and all
+    processes share them.
     """
     if path.name != GRAPH:
         return None
