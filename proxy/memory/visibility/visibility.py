@@ -1,4 +1,4 @@
-"""Parts of stored texts that may not be shown: withheld by an ending, or over by themselves, as "this week". Pure."""
+"""Parts of stored texts that may not be shown: withheld by an ending, or expired, as "this week". Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proxy.types import Hit, Memory, local
 
 Span = tuple[int, int]
 
-_GAP = " … "  # between sentences that were not said one after the other
+_GAP = " … "  # between sentences that were not adjacent
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Withheld:
     """Spans and texts withheld by the endings of one user.
 
     Attributes:
-        spans: Sentences by the id of the row that they stand in, in order.
+        spans: Withheld sentences by the id of the row that holds them, in order.
         texts: The same sentences folded, for texts that are in no row.
         forgotten: Folded sentences of requests to forget.
         names: Terms of requests to forget; a summary that holds them all is withheld as well.
@@ -35,7 +35,7 @@ class Withheld:
 
     @classmethod
     def of(cls, memories: Iterable[Memory]) -> Withheld:
-        """Collect what the endings among ``memories`` withhold."""
+        """Collect the texts that the endings among ``memories`` withhold."""
         spans: dict[str, set[Span]] = {}
         texts: set[str] = set()
         forgotten: set[str] = set()
@@ -55,22 +55,22 @@ class Withheld:
         return cls(ordered, frozenset(texts), frozenset(forgotten), tuple(names))
 
     def visible(self, id_: str, text: str) -> str | None:
-        """Return the text of a row without its withheld sentences, None where nothing is left."""
+        """Return the text of a row without its withheld sentences, None if nothing is left."""
         hidden = self.spans.get(id_)
         return _without(text, hidden) if hidden else text
 
     def visible_text(self, text: str) -> str | None:
-        """Return a text of no row without sentences that are withheld elsewhere, None where nothing is left."""
+        """Return a text that is in no row without sentences withheld elsewhere, None if nothing is left."""
         if not self.texts and not self.names:
             return text
         hidden = [(start, end) for start, end in sentences(text) if self._is_withheld(text[start:end])]
         return _without(text, hidden) if hidden else text
 
     def is_clean(self, text: str, ids: Iterable[str]) -> bool:
-        """Return whether an injected text of the rows ``ids`` says nothing that is withheld by now.
+        """Return whether an injected text of the rows ``ids`` holds nothing that is withheld by now.
 
-        What ended may be quoted from other rows, as it may hold again or be shown with its end; what was asked to be
-        forgotten may not.
+        A closed statement may be quoted from other rows, as it may be valid again or be shown with its end; a forgotten
+        one may not.
         """
         texts = self.texts if not self.spans.keys().isdisjoint(ids) else self.forgotten
         if not texts:
@@ -95,13 +95,13 @@ def _without(text: str, hidden: Iterable[Span]) -> str | None:
 
 
 def current(hits: Sequence[Hit], passing: Iterable[Memory], now: datetime, *, is_past: bool) -> list[Hit]:
-    """Return what holds of hits.
+    """Return the hits without expired statements.
 
     Args:
         hits: Turns, summaries and others.
-        passing: Statements that end by themselves.
+        passing: Statements with an expiry.
         now: Time of the question.
-        is_past: The question is about the past: what is over is shown then, with its end.
+        is_past: True if the question is about the past; expired statements are shown then, with their end.
     """
     over = [row for row in passing if row.expires_at is not None and row.expires_at <= now]
     if not over:
@@ -130,7 +130,7 @@ def _current(hit: Hit, by_message: dict[str, list[Memory]], texts: frozenset[str
 
 
 def _without_sentences(text: str, gone: frozenset[str]) -> str:
-    """Return a text without the sentences ``gone``; "" where nothing is left."""
+    """Return a text without the sentences ``gone``; "" if nothing is left."""
     spans = list(sentences(text))
     kept = [(start, end) for start, end in spans if _plain(text[start:end]) not in gone]
     if len(kept) == len(spans):
