@@ -1,4 +1,4 @@
-"""Values of a planned change of memories, that the store applies and the history shows."""
+"""Planned changes of memories, which the store applies and the history shows."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from proxy.types import Memory, Scope
 PROFILE = "profile"  # metadata of a memory that belongs in every prompt
 ENDING = "ending"  # metadata of a row that records one ending: it withholds spans, and is no memory
 HIDES = "hides"  # of an ending: [row id, start, end] of each sentence that is withheld
-TEXTS = "texts"  # of an ending: these sentences folded, by which a replay of them is known
-TERMS = "terms"  # of an ending: the telling words of what ended
-FORGOTTEN = "forgotten"  # of an ending: asked for by a request to forget; never shown again
+TEXTS = "texts"  # of an ending: these sentences folded, to recognise a replay of them
+TERMS = "terms"  # of an ending: the content words of the closed statement
+FORGOTTEN = "forgotten"  # of an ending: by a request to forget; never shown again
 SLOT = "slot"  # metadata of a memory that fills a slot with one value at a time
 APART = "apart"  # metadata of a memory that is shown by itself: its message is long, or its sentence withheld
-REMAINS = "remains"  # metadata of a memory that keeps what still held of a closed one: the batch
+REMAINS = "remains"  # metadata of a memory that keeps the valid part of a closed one: the batch
 TASK = "task"  # metadata of a task: title, due date, priority, status and so on
-WAS = "was"  # metadata of what is in quarantine: status or text before
-PROPOSES = "proposes"  # metadata of a row in review: what is proposed
-DECISION = "decision"  # of a row that proposed something: what was decided
-ASKED = "asked"  # of a row in review that is a question: choices, who asks, and the answer
-PROPOSED = "proposed"  # of a decided one: ids of the memories it was about
+WAS = "was"  # metadata of a row in quarantine: status or text before
+PROPOSES = "proposes"  # metadata of a row in review: the proposal
+DECISION = "decision"  # of a row with a proposal: the decision
+ASKED = "asked"  # of a row in review that is a question: choices, asker and answer
+PROPOSED = "proposed"  # of a decided row: ids of the memories that it was about
 INTERNAL = frozenset(
     (
         ENDING,
@@ -53,13 +53,13 @@ Action = Literal["add", "reinforce", "close", "link", "review", "restore", "edit
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One step in the life of a memory.
+    """One change of a memory.
 
     Args:
-        action: What happened.
-        memory: The memory as it is from now on; stored under its id.
-        before: The memory as it was, None where it is new.
-        turn: The turn that caused it, "" for a request over the API.
+        action: Kind of the change.
+        memory: The memory after the change; stored under its id.
+        before: The memory before the change, None if it is new.
+        turn: Id of the turn that caused the change, "" for a request over the API.
         reason: A constant word or two for the history.
     """
 
@@ -85,18 +85,18 @@ def is_ending(memory: Memory) -> bool:
 
 
 def is_over(memory: Memory, now: datetime) -> bool:
-    """Return whether a memory has ended by itself, as ``expires_at`` says."""
+    """Return whether a memory has expired, according to ``expires_at``."""
     return memory.expires_at is not None and memory.expires_at <= now
 
 
 def is_marked(memory: Memory) -> bool:
-    """Return whether a row counts whatever is asked: it ended, fills a slot, has a weight or opens prompts."""
+    """Return whether a row matters to every query: not active, in a slot, with a weight, or in the profile."""
     has_weight = memory.pinned or memory.priority > 0 or memory.expires_at is not None
     return memory.status != "active" or has_weight or not _MARKING.isdisjoint(memory.metadata)
 
 
 def is_carried(memory: Memory) -> bool:
-    """Return whether the turn that a memory was said in is shown in its place: short, whole, and linked to nothing."""
+    """Return whether a memory's turn may replace it: the turn is short, all visible, and the memory has no links."""
     is_apart = memory.earlier or memory.later or memory.metadata.get(REMAINS) or memory.metadata.get(APART)
     return bool(memory.message) and not is_apart
 
@@ -107,14 +107,14 @@ def hides_of(memory: Memory) -> list[tuple[str, int, int]]:
 
 
 def restore_memory(memory: Memory, now: datetime) -> Change:
-    """Return the change that makes a closed or archived memory current again."""
+    """Return the change that makes a closed or archived memory active again."""
     metadata = {name: value for name, value in memory.metadata.items() if name not in (FORGOTTEN, WAS)}
     restored = replace(memory, status="active", valid_to=None, updated_at=now, batch="", metadata=metadata)
     return Change("restore", restored, memory, "", "request")
 
 
 def undo_changes(batch: str, memories: Iterable[Memory], now: datetime) -> list[Change]:
-    """Return the changes that take back the endings of one batch: memories, withheld spans, what was added for them."""
+    """Return the changes that undo the endings of one batch: memories, withheld spans, memories added for them."""
     changes = []
     for row in memories:
         if row.metadata.get(ENDING) == batch and row.status != "archived":
@@ -127,7 +127,7 @@ def undo_changes(batch: str, memories: Iterable[Memory], now: datetime) -> list[
 
 
 def edit_memory(memory: Memory, now: datetime, *, text: str | None = None, **fields: Any) -> Change:
-    """Return the change that rewrites what is not None; a text given by API is certain and quoted as it is."""
+    """Return the change that sets all fields that are not None; a text by API is certain and is also its quote."""
     given = {name: value for name, value in fields.items() if value is not None}
     if text is not None:
         given |= {
@@ -143,7 +143,7 @@ def edit_memory(memory: Memory, now: datetime, *, text: str | None = None, **fie
 
 
 def link_changes(memory: Memory, others: Sequence[Memory], now: datetime) -> list[Change]:
-    """Return the changes that show memories on one entry with ``memory``, the newer later.
+    """Return the changes that link memories to ``memory``: shown on one entry, the newer later.
 
     Raises:
         InvalidRequest: If one of them is not active.
@@ -154,7 +154,7 @@ def link_changes(memory: Memory, others: Sequence[Memory], now: datetime) -> lis
 
 
 def unlink_changes(memory: Memory, others: Sequence[Memory], now: datetime) -> list[Change]:
-    """Return the changes that show memories by themselves again."""
+    """Return the changes that unlink memories, so that each has a separate entry again."""
     return _linked(memory, others, now, is_on=False)
 
 
@@ -191,7 +191,7 @@ def changes_to_json(changes: Sequence[Change]) -> list[dict[str, Any]]:
 
 
 def changes_from_json(values: Sequence[dict[str, Any]]) -> list[Change]:
-    """Return the changes that ``changes_to_json`` was given."""
+    """Return the changes from the JSON values of ``changes_to_json``."""
     return [
         Change(
             cast("Action", value["action"]),
