@@ -1,4 +1,4 @@
-"""Writes changes of memories everywhere they matter: the rows, their history, and what conversations carry."""
+"""Application of planned changes: memory rows, their history, and texts that current sessions carry."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ Writing = Callable[[], AbstractAsyncContextManager[None]]
 Windows = Mapping[str, Sequence[Episode]]  # of turns, by the id of the last
 
 _log = structlog.get_logger(__name__)
-_AT_ONCE = 64  # messages of one turn that are embedded as they are stored …
-_AT_ONCE_CHARACTERS = 6_000  # … as long as they have no more than this together; it takes 40 ms a thousand
-TURNS_AT_ONCE = 32  # that wait for each other, as in an import; more are found by words first
-_TRAIL = 2  # turns before a new one that its window reaches
+_AT_ONCE = 64  # messages of one turn that are embedded before they are stored …
+_AT_ONCE_CHARACTERS = 6_000  # … up to this total size; embedding takes 40 ms per 1,000 characters
+TURNS_AT_ONCE = 32  # turns embedded before they are stored, as in an import; of more, all vectors follow later
+_TRAIL = 2  # turns before a new one in its window
 _TRAIL_WEIGHTS = (1, 2, 1)  # LoCoMo: 1, 1.3, 1 and 1, 3, 1 find 0.5 points less, weights by length 1 to 2
 
 
 class Book:
-    """The writing side of the rows; the caller holds the owner's lease."""
+    """Writer of memories, episodes and chunks; the caller holds the user's lease."""
 
     def __init__(
         self, index: IndexCache, embedder: Embedder, history: History, ledger: Ledger, compactions: Compactions
@@ -50,7 +50,7 @@ class Book:
         self._embedder, self._history, self._ledger = embedder, history, ledger
 
     async def apply(self, scope: Scope, changes: Sequence[Change]) -> None:
-        """Store changed memories, keep their history, and take closed values out of running conversations.
+        """Store changed memories and their history, and remove closed statements from current sessions.
 
         Applying the same changes again changes nothing more.
         """
@@ -63,17 +63,17 @@ class Book:
             LEARNED.labels(change.action).inc()
 
     async def rewrite(self, scope: Scope, rows: Sequence[Memory]) -> None:
-        """Store rows over those of the same id, without history: summaries, or rows from which words were destroyed."""
+        """Replace rows of the same ids, without history: summaries, or rows from which words were erased."""
         if rows:
             await self._put_memories(scope, {row.id: row for row in rows})
 
     async def keep(self, scope: Scope, episodes: Sequence[Episode], *, words_first: bool = False) -> None:
-        """Store what was said; of very many turns at once, vectors come later, as for the older part of a history.
+        """Store episodes; vectors of very many turns, or of the older part of a history, follow later.
 
         Args:
-            scope: Who said it.
-            episodes: Of one or more turns.
-            words_first: Leave their vectors to ``fill_in``; words find them until then.
+            scope: Scope of the episodes.
+            episodes: Episodes of one or more turns.
+            words_first: Leave their vectors to ``fill_in``; lexical search finds them until then.
         """
         if not episodes:
             return
@@ -92,11 +92,11 @@ class Book:
         await self._put_episodes(scope, [episode for episode in episodes if episode.id not in left], windows)
 
     async def embedded(self, chunks: Sequence[Chunk]) -> dict[str, Vector | None]:
-        """Return the vectors of passages; takes long, and needs no lease."""
+        """Return the vectors of chunks; takes long, and needs no lease."""
         return await self._vectors({chunk.id: dense_text(chunk) for chunk in chunks})
 
     async def shelve(self, scope: Scope, chunks: Sequence[Chunk], vectors: Mapping[str, Vector | None]) -> None:
-        """Store passages of documents and the texts of images."""
+        """Store chunks of documents and the texts of images."""
         written = await self._store.put_chunks(scope, chunks, vectors, self._embedder.model)
         self._index.take_in(scope, "chunks", written)
 
@@ -143,12 +143,12 @@ class Book:
         return {row.id: windows.get(row.id, [row]) for row in rows}
 
     async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], windows: Windows) -> None:
-        """Store rows with the vectors of turn and trail, without where embedding fails."""
+        """Store rows with the vectors of turn and trail, or without any if embedding fails."""
         vectors = await self._vectors({one.id: dense_text(one) for row in rows for one in windows[row.id]})
         await self._write_episodes(scope, rows, _pairs(rows, windows, vectors) if _all_there(vectors) else {})
 
     async def _put_memories(self, scope: Scope, rows: Mapping[str, Memory]) -> None:
-        """Store memories with their vectors; endings have none, as nothing finds them."""
+        """Store memories with their vectors; endings have none, as no search finds them."""
         texts = {id_: dense_text(row) for id_, row in rows.items() if not is_ending(row)}
         vectors = {**dict.fromkeys(rows), **await self._vectors(texts)}
         new_as_of = await self._index.lacks(scope, "memories", rows)
@@ -165,7 +165,7 @@ class Book:
         self._index.take_in(scope, "episodes", written)
 
     async def _vectors(self, texts: Mapping[str, str]) -> dict[str, Vector | None]:
-        """Embed; where that fails the rows wait for their vectors, and words alone find them meanwhile."""
+        """Return vectors by id; if embedding fails, all are None, and only lexical search finds the rows for now."""
         try:
             rows = await self._embedder.embed(list(texts.values()), purpose="passage")
         except ProxyError as error:
@@ -174,7 +174,7 @@ class Book:
         return dict(zip(texts, rows, strict=True))
 
     async def _forget_in_conversations(self, scope: Scope, changes: Sequence[Change]) -> None:
-        """Drop ledger entries that show what changed, and take withheld sentences out of running summaries."""
+        """Drop ledger entries that show a changed memory, and remove withheld sentences from summaries."""
         touched = [change.memory.id for change in changes if _alters_what_is_shown(change)]
         endings = [change.memory for change in changes if is_ending(change.memory)]
         rows = {row for ending in endings for row, _, _ in hides_of(ending)}
@@ -185,14 +185,14 @@ class Book:
             await self._forget_in_summaries(scope, withheld.visible_text, endings[0].updated_at)
 
     async def _forget_in_summaries(self, scope: Scope, see: Callable[[str], str | None], now: datetime) -> None:
-        """Take withheld sentences out of running summaries and of those of conversations, days and weeks."""
+        """Remove withheld sentences from running summaries and from those of sessions, days and weeks."""
         await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
         rows = await self._index.living(scope)
         await self.rewrite(scope, await in_thread("learn", mended, rows, see, now))
 
 
 def _alters_what_is_shown(change: Change) -> bool:
-    """Return whether a block that shows the memory is no longer right; a pin changes none."""
+    """Return whether a change outdates the blocks that show the memory; a pin does not."""
     memory, before = change.memory, change.before
     if before is None or change.action == "reinforce":
         return False
@@ -207,9 +207,9 @@ def _pairs(
 
 
 def _long_before(episodes: Sequence[Episode]) -> list[Episode]:
-    """Return the older part of a long history that came along with a turn, or of a very long message.
+    """Return the older part of a long history that came with a turn, or of a very long message.
 
-    It is found by words until there is time to embed it. Turns that wait for each other, however many, are not meant.
+    Only lexical search finds it until it is embedded. The limit applies to each turn, not to all turns together.
     """
     by_turn: dict[str, list[Episode]] = {}
     for episode in episodes:
@@ -218,7 +218,7 @@ def _long_before(episodes: Sequence[Episode]) -> list[Episode]:
 
 
 def _newest(said: Sequence[Episode]) -> int:
-    """Return how many of a turn's episodes, from the last, are embedded at once; one in any case."""
+    """Return the number of a turn's last episodes that are embedded at once, at least one."""
     sizes = itertools.accumulate(len(one.text) for one in reversed(said[-_AT_ONCE:]))
     return max(1, sum(size <= _AT_ONCE_CHARACTERS for size in sizes))
 
@@ -226,8 +226,8 @@ def _newest(said: Sequence[Episode]) -> int:
 def _trail_vector(vectors: Sequence[Vector]) -> Vector:
     """Return the vector of a window of one to three turns, L2-normalised.
 
-    The middle one weighs most: the vector stands for the window around the turn before, and a new turn changes no row
-    but its own. To embed the window's text would double the cost of learning, and finds 0.2 points more on LoCoMo.
+    The middle turn weighs most: the vector is that of the window around it, so that a new turn changes no other row.
+    To embed the window's text would double the cost of learning, and finds 0.2 points more on LoCoMo.
     """
     mean = np.average(vectors, axis=0, weights=_TRAIL_WEIGHTS[-len(vectors) :]).astype(np.float32)
     return mean / max(np.float32(np.linalg.norm(mean)), np.float32(1e-12))
@@ -238,7 +238,7 @@ def _all_there(vectors: Mapping[str, Vector | None]) -> TypeGuard[Mapping[str, V
 
 
 def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str, source: str = "api") -> Memory:
-    """Return the memory that ``text`` states, with the slot it fills, so that what the user says later can end it."""
+    """Return the memory that ``text`` states, with its slot, so that a later statement of the user can close it."""
     memory = Memory(
         id=id_,
         kind=kind,
