@@ -1,4 +1,4 @@
-"""The vocabulary of the house: values that every floor passes around, standard library only."""
+"""Value types that all packages share; standard library only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATUSES: tuple[Status, ...] = ("active", "closed", "review", "quarantined", "ar
 
 
 def local(moment: datetime, offset_minutes: int) -> datetime:
-    """Return an aware time at an offset from UTC; where the calendar ends before it, the same time of day there.
+    """Return an aware time at an offset from UTC; at the limits of the calendar, the same time of day there.
 
     >>> local(datetime(2026, 3, 2, 1, 6, tzinfo=timezone.utc), -180).isoformat()
     '2026-03-01T22:06:00-03:00'
@@ -50,14 +50,14 @@ class Memory:
     Attributes:
         text: A subsequence of the words of one message, or the text given by API, import or document.
         subject, relation, object: Only where a model or an API call gave them.
-        quote: The whole sentence that ``text`` stands in, verbatim.
+        quote: The whole sentence that holds ``text``, verbatim.
         source: ``turn:<id>``, ``api``, ``import`` or ``document:<id>``.
         turns: Ids of the turns that stated it; reinforcing twice from one turn changes nothing.
         context: Verbatim sentence needed to understand ``text``; never a memory itself.
         context_by: Speaker of ``context``.
         dates: Dates that time words of ``text`` resolve to, as shown beside it; "" where there are none.
         message, start, end: The message and the offsets of ``quote`` in it.
-        earlier, later: Ids of linked older and newer memories; a closed memory names what closed it in ``later``.
+        earlier, later: Ids of linked older and newer memories; a closed memory names the closing one in ``later``.
         batch: Id of the ending that closed it or withholds it; "" where there is none.
         offset_minutes: As in ``Turn``.
     """
@@ -105,19 +105,25 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One message of a conversation as it was said (a long assistant reply is several)."""
+    """One message of a session, verbatim; a long message is several episodes.
+
+    Attributes:
+        seq: Position within the session; pieces of one message share it.
+        live: False for history that came with a request: it may be older than ``at`` says.
+        offset_minutes: As in ``Turn``.
+    """
 
     id: str
     session: str
     turn: str
-    seq: int  # position within the conversation; pieces of one message share it
+    seq: int
     role: Role
     text: str
     at: datetime
     agent: str = ""
     piece: int = 0
-    live: bool = True  # False for history that came along with a request: it may be older than it says
-    offset_minutes: int = 0  # as in ``Turn``
+    live: bool = True
+    offset_minutes: int = 0
 
     @property
     def local_at(self) -> datetime:
@@ -140,11 +146,11 @@ class ShownFile:
     sha256: str
     created_at: datetime
     agent: str = ""
-    session: str = ""  # where it was shown first, "" for an upload
-    source: str = "upload"  # or "chat"; "tool": in the result of one
+    session: str = ""
+    source: str = "upload"
     status: ReadingStatus = "processing"
     fraction: float = 0.0
-    reason: str = ""  # why it is not read, in a word and in words
+    reason: str = ""
     error: str = ""
     used_in: tuple[str, ...] = ()  # conversations
     names: tuple[str, ...] = ()
@@ -157,10 +163,11 @@ class ShownFile:
 
 @dataclass(frozen=True, slots=True)
 class Document(ShownFile):
-    """A file of text, and what it says.
+    """A text document and its content.
 
     Attributes:
-        content_type, priority, metadata: As its owner gave them over ``/memory-manager``; "", 0 and nothing elsewhere.
+        content_type, priority, metadata: As given over ``/memory-manager``; "", 0 and empty otherwise.
+        summarised_by: Model of the summary, "" if the summary is extractive.
     """
 
     content_type: str = ""
@@ -170,7 +177,7 @@ class Document(ShownFile):
     title: str = ""
     outline: str = ""
     summary: str = ""
-    summarised_by: str = ""  # the model, "" where it is of the document's own sentences
+    summarised_by: str = ""
     notes: tuple[str, ...] = ()
     tokens: int = 0
     chunks: int = 0
@@ -178,9 +185,15 @@ class Document(ShownFile):
 
 @dataclass(frozen=True, slots=True)
 class Image(ShownFile):
-    """A picture, and what it says and shows."""
+    """An image, with its texts and properties.
 
-    caption: str = ""  # by a vision model, "" without one
+    Attributes:
+        caption: Caption by a vision model, "" without one.
+        place: Latitude and longitude.
+        same_as: Id of the same image at another size or quality, whose texts these are.
+    """
+
+    caption: str = ""
     captioned_by: str = ""
     objects: tuple[str, ...] = ()
     ocr_text: str = ""
@@ -190,21 +203,21 @@ class Image(ShownFile):
     taken_at: datetime | None = None
     colours: tuple[str, ...] = ()
     camera: str = ""
-    place: tuple[float, float] | None = None  # latitude, longitude
+    place: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
-    same_as: str = ""  # id of the same picture at another size or quality, whose texts these are
+    same_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A passage of a document, or what is known of an image in words.
+    """A passage of a document, or the texts of an image.
 
     Args:
-        id: Of its document and its place there; of an image, the image's.
-        kind: What it is of.
+        id: Derived from the document and the place in it; for an image, the image's id.
+        kind: ``chunk`` of a document, or ``image``.
         document: Id of the document or image.
-        name: Of the file.
-        at: When it was shown; of an image, when it was taken where that is known.
+        name: Name of the file.
+        at: Time at which it was sent; for an image, at which it was taken, if known.
     """
 
     id: str
@@ -227,16 +240,16 @@ class Hit:
     """A ranked entry of any source, ready to be packed into a block or shown in a receipt.
 
     Attributes:
-        seq: Position within its conversation or document.
-        title: Of a document: its name and the page.
-        quote: Of a fact: the whole sentence that ``text`` stands in.
+        seq: Position within its session or document.
+        title: Name and page of a document.
+        quote: For a memory, the whole sentence that holds ``text``.
         context, context_by, dates: As in ``Memory``.
-        author: Member of a team who shared it; "" for what is the user's own.
-        message: Id of the message that a fact stands in.
-        is_carried: The turn of that message may be shown in its place.
+        author: Member of a team who shared it; "" for the user's own.
+        message: Id of the message that holds a memory.
+        is_carried: True if the turn of that message may replace it.
         then: Linked newer statements, oldest first; rendered on the same entry, after this one.
-        ended_by: Statement that ended this one, where something closed is shown at all.
-        stands_for: Ids of memories in whose place this turn is shown.
+        ended_by: Statement that closed this one, if a closed one is shown.
+        stands_for: Ids of the memories that this turn replaces.
         quoted: Parts of a user's message that are not the user's words, as the whole message shows.
     """
 
@@ -268,12 +281,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message as the writing half sees it.
+    """One message of a turn, as input of learning.
 
     Args:
         id: Hash-chain id of the message: equal prefix and content give an equal id.
-        live: True for the user's newest message in the request; False for history that came along. Only a
-            live statement can bring back what was retracted.
+        live: True for the user's newest message in the request; False for history that came with it. Only a live
+            statement can restore a retracted one.
     """
 
     id: str
@@ -285,11 +298,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Messages that one exchange adds to a conversation; the journal's unit of work.
+    """Messages that one request and its reply add to a session; the journal's unit of work.
 
     Attributes:
-        at: Time of the exchange, UTC.
-        offset_minutes: Offset of the user's clock from UTC; 0 where the client named none.
+        at: Time of the request, UTC.
+        offset_minutes: Offset of the user's clock from UTC; 0 if the client named none.
     """
 
     id: str

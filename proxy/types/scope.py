@@ -1,8 +1,8 @@
 """Scope of a request, its partitions, and the limits of a key.
 
-A partition of a user's memory is one string: agent, project, and the conversation or file it is apart with. ``""`` is
-what is common; ``a`` an agent's, ``.p`` a project's, ``a.p`` what an agent learned in a project; a third part names
-what is in quarantine: ``..ses_1`` is found only inside of that conversation.
+A partition of a user's memory is one string: agent, project, and the session or file of a quarantine. ``""`` is the
+common partition, ``a`` an agent's, ``.p`` a project's, ``a.p`` that of an agent in a project. The third part marks rows
+in quarantine: those of ``..ses_1`` are visible only in that session.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def partition(agent: str = "", project: str = "", apart: str = "") -> str:
 
 
 def parts(name: str) -> tuple[str, str, str]:
-    """Return agent, project and what is apart.
+    """Return agent, project and quarantine of a partition.
 
     >>> parts("a.p"), parts("..s")
     (('a', 'p', ''), ('', '', 's'))
@@ -32,23 +32,23 @@ def parts(name: str) -> tuple[str, str, str]:
 
 
 def without_project(name: str) -> str:
-    """Return the partition of the same agent for what is no project's."""
+    """Return the partition without its project."""
     agent, _, apart = parts(name)
     return partition(agent, "", apart)
 
 
 def settled(name: str) -> str:
-    """Return the partition without what sets it apart."""
+    """Return the partition without its quarantine."""
     agent, project, _ = parts(name)
     return partition(agent, project)
 
 
 def visible(name: str, *inside: str) -> tuple[str, ...]:
-    """Return the partitions whose rows are seen from one: it, and what is common to it and others.
+    """Return the partitions whose rows are visible from one: itself, and those common to it and others.
 
     Args:
-        name: The partition of who asks.
-        inside: Ids of the conversation and the files in which it is asked; what is apart with them is seen.
+        name: Partition of the request.
+        inside: Ids of the session and the files of the request, whose quarantined rows are visible.
 
     >>> visible("a.p")
     ('', '.p', 'a', 'a.p')
@@ -59,7 +59,7 @@ def visible(name: str, *inside: str) -> tuple[str, ...]:
 
 
 def sees(name: str, other: str, *inside: str) -> bool:
-    """Return whether rows of partition ``other`` are seen from partition ``name``; as ``visible``, for one."""
+    """Return whether rows of partition ``other`` are visible from partition ``name``, as in ``visible``."""
     if other in ("", name):
         return True
     agent, project, apart = parts(other)
@@ -70,7 +70,7 @@ def sees(name: str, other: str, *inside: str) -> bool:
 def owns(name: str, other: str) -> bool:
     """Return whether rows of partition ``other`` may be read and changed by their id from partition ``name``.
 
-    Without a project all projects are one's own, and so is what is in quarantine; from a project no other one is.
+    Without a project these are rows of all projects, with one its rows and common ones; both include quarantined rows.
     """
     agent, project, _ = parts(other)
     mine, its, _ = parts(name)
@@ -78,13 +78,13 @@ def owns(name: str, other: str) -> bool:
 
 
 def inside(name: str, other: str) -> str:
-    """Return the partition of who asks from ``name``, inside of the project of a row of partition ``other``."""
+    """Return partition ``name``, within the project of partition ``other`` if it has none itself."""
     agent, project, _ = parts(name)
     return partition(agent, project or parts(other)[1])
 
 
 def widest(names: list[str], own: str) -> str:
-    """Return the most common of partitions; ``own`` where there is none.
+    """Return the most common of partitions; ``own`` if ``names`` is empty.
 
     >>> widest([".p", ""], "a.p"), widest([".p"], "a.p"), widest([], "a.p")
     ('', '.p', 'a.p')
@@ -93,7 +93,7 @@ def widest(names: list[str], own: str) -> str:
 
 
 def covers(name: str, other: str) -> bool:
-    """Return whether rows of partition ``other`` belong to an agent, a project, or an agent's part of a project.
+    """Return whether rows of partition ``other`` belong to ``name``: an agent, a project, or an agent in a project.
 
     >>> covers("a", "a.p"), covers(".p", "a.p"), covers(".p", "a"), covers("a.p", "a.p.s")
     (True, True, False, True)
@@ -105,11 +105,11 @@ def covers(name: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """Users of one tenant who read what any of them shares.
+    """Users of one tenant who read each other's shared memories.
 
     Args:
         id: 32 hex digits, a keyed hash of tenant and name.
-        name: As the operator wrote it when making the key.
+        name: Name that the operator gave when creating the key.
     """
 
     id: str
@@ -118,17 +118,17 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Owner and partition of memory; each part is a keyed hash or a generated id, safe in file names and filters.
+    """User and partition of memory; each part is a keyed hash or a generated id, safe in file names and filters.
 
     Args:
-        tenant: 32 hex digits, a keyed hash of the client's key or of our key's binding.
-        user: 32 hex digits, a keyed hash of tenant and user id; alone it names the owner of all tables.
+        tenant: 32 hex digits, a keyed hash of the client's key or of a Throughline key's binding.
+        user: 32 hex digits, a keyed hash of tenant and user id; alone it identifies the user of all tables.
         agent: Partition of the user's memory (see ``partition``): 32 hex digits for an agent or app of the user, and
             for a project; "" for the user at large.
-        session: Our id of the conversation (``ses_`` + 24 hex digits), "" where none is meant.
-        also: Partitions that are seen besides: what an agent that is common by now learned while it was private.
-        inside: Ids of attached files, in which what is in quarantine with them is seen.
-        teams: Teams of the key whose shared memories are read besides; nothing is stored in them.
+        session: Id of the session (``ses_`` + 24 hex digits), "" for none.
+        also: Further visible partitions: rows that an agent, common by now, learned while it was private.
+        inside: Ids of attached files, whose quarantined rows are visible.
+        teams: Teams of the key whose shared memories are read in addition; nothing is stored in them.
     """
 
     tenant: str
@@ -140,25 +140,25 @@ class Scope:
     teams: tuple[Team, ...] = ()
 
     def sees(self, agent: str) -> bool:
-        """Return whether a row of this partition may be shown here: one's own, or the user's common ones."""
+        """Return whether rows of partition ``agent`` may be shown in this scope."""
         return any(sees(one, agent, self.session, *self.inside) for one in (self.agent, *self.also))
 
     def owns(self, agent: str) -> bool:
-        """Return whether a row of this partition may be read and changed by its id."""
+        """Return whether rows of partition ``agent`` may be read and changed by their ids."""
         return any(owns(one, agent) for one in (self.agent, *self.also))
 
     def at(self, agent: str) -> Scope:
-        """Return this scope inside of the project of a row of this partition, for work on that row."""
+        """Return this scope within the project of partition ``agent``, for work on a row of it."""
         return replace(self, agent=inside(self.agent, agent), also=tuple(inside(one, agent) for one in self.also))
 
     @property
     def partitions(self) -> tuple[str, ...]:
-        """Partitions whose rows may be shown here, those aside that are in quarantine with the conversation."""
+        """Partitions whose rows may be shown here, except for rows in quarantine with the session."""
         return tuple(sorted({name for one in (self.agent, *self.also) for name in visible(one)}))
 
     @property
     def asker(self) -> str:
-        """Id of the agent that asks, whether it keeps to itself or is common; "" for none."""
+        """Id of the requesting agent, private or common; "" for none."""
         return next((agent for one in (self.agent, *self.also) if (agent := parts(one)[0])), "")
 
     @property
@@ -169,7 +169,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Limits of a key; None: no limit."""
+    """Limits of a key; None means no limit."""
 
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
@@ -178,12 +178,12 @@ class Allowance:
 
     @property
     def is_limited(self) -> bool:
-        """Return whether anything but the size of a body is limited."""
+        """Return whether any limit but the size of a body is set."""
         rates = (self.requests_per_minute, self.tokens_per_minute, self.concurrent_streams)
         return any(limit is not None for limit in rates)
 
     def over(self, default: Allowance) -> Allowance:
-        """Return this allowance, with the default where it says nothing and no limit where it says 0."""
+        """Return this allowance; None takes the default's limit, and 0 means no limit."""
 
         def chosen(own: int | None, other: int | None) -> int | None:
             return (other if own is None else own) or None
