@@ -1,1 +1,1 @@
-"""The request half: one step each, from the key to the last byte."""
+"""Pipeline of a request: one module per step, from admission to the last byte of the reply."""

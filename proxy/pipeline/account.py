@@ -1,4 +1,4 @@
-"""Step 1b: what stands in the operator's account is open only to those to whom it was handed; fails closed."""
+"""Step 1b, account guard: a request may name only provider objects handed out in its scope. Fails closed."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _MAX_NAMED = 10_000  # ids in one request
 
 
 def is_shared(settings: Settings) -> bool:
-    """Return whether all keys use one account of the provider's, and are to be kept apart in it."""
+    """Return whether all keys share one provider account and must be isolated in it."""
     return settings.auth.mode == "keys" and not settings.auth.share_provider_account
 
 
 async def guard_account(exchange: Exchange, services: Services) -> None:
-    """Let a request name only what was handed out in its own scope, and have noted what it is handed.
+    """Refuse objects that were not handed out in the request's scope, and prepare to record those of its reply.
 
     Raises:
-        NotHandedOut: If it names another one, at any depth of its body or in its query.
-        StoreUnavailable: If that cannot be found out.
+        NotHandedOut: If it names such an object, at any depth of its body or in its query.
+        StoreUnavailable: If the store cannot be read.
     """
     request = exchange.request
     if request is None or not is_shared(services.settings):
@@ -40,20 +40,20 @@ async def guard_account(exchange: Exchange, services: Services) -> None:
 
 
 async def named_in(body: bytes) -> list[Reference]:
-    """Return what a JSON body names; a large one is read beside the event loop.
+    """Return the provider objects that a JSON body names; a large body is parsed in a thread.
 
     Raises:
-        InvalidRequest: If it is no JSON.
+        InvalidRequest: If it is not JSON.
     """
     return await beside_loop(body, objects.in_body, body)
 
 
 async def refuse_strange(scope: Scope, named: Sequence[Reference], services: Services) -> None:
-    """Let pass only objects that were handed out in a scope.
+    """Refuse objects that were not handed out in a scope.
 
     Raises:
-        NotHandedOut: If one was not: it answers like one that never existed.
-        StoreUnavailable: If that cannot be found out.
+        NotHandedOut: If one was not; the error is the same as for an object that never existed.
+        StoreUnavailable: If the store cannot be read.
     """
     left = {one.id: one for one in reversed(named)}
     if len(left) > _MAX_NAMED:

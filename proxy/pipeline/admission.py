@@ -1,4 +1,4 @@
-"""Step 0: who is asking and whether they may, before the body is read; a page of a browser may less."""
+"""Step 0, admission: identify the client and check its rights before the body is read; web pages have fewer rights."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from proxy.upstream.headers import by_name, client_key, find
 
 T = TypeVar("T")
 _WEB = ("http", "https", "")
-_PRIVATE = (".localhost", ".local", ".internal", ".home.arpa")  # domains in which nobody can register a name
+_PRIVATE = (".localhost", ".local", ".internal", ".home.arpa")  # domains without public registration
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A client that was let in.
+    """Rights of an admitted client.
 
     Args:
-        identity: Who it is.
-        ticket: Counts its request; to be closed.
-        body_bytes: The largest body that it may send.
-        limit_name: The setting that says so.
+        identity: Identity of the client.
+        ticket: Ticket that counts the request; the caller closes it.
+        body_bytes: Limit of the request body, in bytes.
+        limit_name: Name of the setting with that limit.
     """
 
     identity: Identity
@@ -38,12 +38,12 @@ class Admission:
 
 
 async def admit(headers: Iterable[tuple[str, str]], services: Services, *, counts: bool = True) -> Admission:
-    """Identify a client and count its request, unless it is one that costs nothing.
+    """Identify a client and, if ``counts``, count its request.
 
     Raises:
-        Unauthorized: In ``keys`` mode, without a key of ours.
-        Forbidden: If a page of another site comes with a placeholder.
-        RateLimited: If it has had its requests for now.
+        Unauthorized: In ``keys`` mode, without a Throughline key.
+        Forbidden: If a page of another site sends a placeholder key.
+        RateLimited: If the key has no requests left for now.
     """
     settings = services.settings
     identity = await identity_of(headers, services)
@@ -59,11 +59,11 @@ async def admit(headers: Iterable[tuple[str, str]], services: Services, *, count
 
 
 def permitted(identity: Identity, model: str, find: Callable[[], T]) -> T:
-    """Return what ``find`` finds for a model; a key of certain models learns nothing of others, not whether they exist.
+    """Return the result of ``find`` for a model; a key restricted to models cannot tell whether others exist.
 
     Raises:
-        ModelNotFound: If the key may not use it, or there is none.
-        Forbidden: If the request names no model, and the key is one of certain models.
+        ModelNotFound: If the key may not use the model, or it does not exist.
+        Forbidden: If the request names no model, and the key is restricted to models.
     """
     if not identity.models:
         return find()
@@ -80,11 +80,11 @@ def permitted(identity: Identity, model: str, find: Callable[[], T]) -> T:
 
 
 async def identity_of(headers: Iterable[tuple[str, str]], services: Services) -> Identity:
-    """Return what the request's key stands for.
+    """Return the identity of the request's key.
 
     Raises:
-        Unauthorized: In ``keys`` mode, without a key of ours.
-        Forbidden: If a page of another site comes with a placeholder.
+        Unauthorized: In ``keys`` mode, without a Throughline key.
+        Forbidden: If a page of another site sends a placeholder key.
     """
     settings = services.settings
     key = client_key(headers) or ""
@@ -117,9 +117,9 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
 
 
 def key_for_routes(headers: Iterable[tuple[str, str]], settings: Settings) -> str | None:
-    """Return the client's key for the choice of a route, None where no key of the operator's may stand in for it.
+    """Return the client's key for the choice of a route; None if no operator's key may replace it.
 
-    A page can point its own name at this machine (DNS rebinding) and send any key. Names of the origins in
+    A web page can point its own name at this machine (DNS rebinding) and send any key. Names of the origins in
     ``server.cors_origins`` are the operator's.
     """
     given, server = list(headers), settings.server
@@ -131,10 +131,10 @@ def key_for_routes(headers: Iterable[tuple[str, str]], settings: Settings) -> st
 
 
 def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identity:
-    """Identify a client that brings its provider's key, or a placeholder, which identifies this machine's user only."""
+    """Identify a client by its provider's key, or by a placeholder, which identifies only this machine's user."""
     settings = services.settings
     host, local_user = settings.server.host, settings.memory.local_user
-    if key and (local_user or key in settings.auth.placeholder_keys):  # what the key is decides nothing
+    if key and (local_user or key in settings.auth.placeholder_keys):  # the key does not identify the user
         if _is_foreign_page(headers):
             raise Forbidden("A page of another site may not use a placeholder key here. Send a key of your provider.")
         host = host if "host" not in headers or _is_named_here(headers) else ""
@@ -142,7 +142,7 @@ def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identi
 
 
 def _is_foreign_page(headers: Mapping[str, str]) -> bool:
-    """Return whether a page of another machine asks; programs, extensions and pages of this machine are not foreign."""
+    """Return whether a web page of another machine sent it; programs, extensions and local pages are not foreign."""
     origin = headers.get("origin", "").strip()
     if not origin:
         return False
@@ -151,12 +151,12 @@ def _is_foreign_page(headers: Mapping[str, str]) -> bool:
 
 
 def _is_named_here(headers: Mapping[str, str]) -> bool:
-    """Return whether the client asked for a loopback name; a page that rebinds its own name does not."""
+    """Return whether the ``Host`` header is a loopback name; a page that rebinds its own name sends another."""
     return is_loopback(_parts(f"//{headers.get('host', '')}")[1])
 
 
 def _is_public(host: str) -> bool:
-    """Return whether a host is a name that anybody could own: no address, and of no private domain."""
+    """Return whether a host could be a public domain name: neither an address nor in a private domain."""
     try:
         ip_address(host)
     except ValueError:

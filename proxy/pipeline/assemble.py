@@ -1,6 +1,6 @@
-"""Step 3: from what was recalled to the body that goes upstream, with the `recall` tool where it is asked for.
+"""Step 3, assemble: inject the recalled memory into the forwarded body, and the `recall` tool if the client opted in.
 
-Fails open, to the client's own body.
+Fails open to the client's own body.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _RECALL = Tool(
 
 
 async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
-    """Fill in what is injected and the body for the provider."""
+    """Fill in the injected blocks and the body for the provider."""
     if not exchange.reads or not exchange.placed.points:
         return
     await _leave_out(exchange)
     if exchange.continues and not exchange.placed.is_located:
-        return  # what stands in the provider's own copy is not known
+        return  # the blocks in the provider's own copy are unknown
     with exchange.timings.step("assemble"), best_effort(exchange, "assemble"):
         budget = exchange.budget
         is_known = exchange.found.profile is not None and budget > 0
@@ -65,7 +65,7 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
 
 
 def offer(exchange: Exchange) -> None:
-    """Put the `recall` tool into the request of a client that opted in, where it takes nothing from what was asked."""
+    """Add the `recall` tool to the request of a client that opted in, unless it would conflict with the request."""
     if not exchange.tool.is_wanted or exchange.mode == "observe" or not exchange.reads:
         return
     body = exchange.request.body if exchange.request else {}
@@ -76,14 +76,14 @@ def offer(exchange: Exchange) -> None:
 
 
 def resume(exchange: Exchange) -> None:
-    """Name a kept reply that had look-ups inside it as its provider does, and leave none of their calls open."""
+    """Continue a reply that had recall-tool calls by the provider's id, and close its open calls."""
     thread = exchange.placed.thread
     if thread is not None and exchange.mode != "observe" and (thread.goes_on_as or thread.open_calls):
         exchange.upstream_body = resumed(exchange.upstream_body, thread.goes_on_as, thread.open_calls)
 
 
 def _bound_replies(exchange: Exchange) -> Replies:
-    """Return the replies of a request that are bound to what stands before them."""
+    """Return the replies of a request that are bound to the content before them."""
     last, user, following = -1, -1, dict[int, str]()
     for point in exchange.standing_points:
         signature = exchange.messages[point.index].signature
@@ -96,14 +96,14 @@ def _bound_replies(exchange: Exchange) -> Replies:
 
 
 def _formed(assembly: Assembly, exchange: Exchange) -> Assembly:
-    """Note in which form each message came to which something new is appended."""
+    """Note on each new entry whether its message's content came as a list of parts."""
     forms = {point.hash: exchange.messages[point.index].is_list for point in exchange.placed.points}
     entries = [replace(one, apart=forms[one.anchor]) for one in assembly.entries]
     return replace(assembly, entries=tuple(entries))
 
 
 async def _leave_out(exchange: Exchange) -> None:
-    """Take out what the summary stands for; where that fails, everything goes up."""
+    """Replace the dropped messages by the summary; on failure all messages are forwarded."""
     compacted = exchange.placed.compaction
     if compacted is None:
         return

@@ -1,6 +1,7 @@
-"""Step 2: uploads by id become content, and what the model cannot take becomes words, within a deadline of its own.
+"""Step 2, attach: replace uploads by their content, and inputs that the model does not accept by text.
 
-Fails open, per attachment: what cannot be replaced goes up as it came, and the receipt says so.
+It has its own deadline. Fails open per attachment: one that cannot be replaced is forwarded unchanged, and the receipt
+says so.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from proxy.upstream.model_map import ModelFacts
 
 _POLL_S = 0.04
 _CHARACTERS_A_TOKEN = 4
-_DOCUMENT_TOKENS = 4000  # of outline and passages that stand in for a document larger than the window
+_DOCUMENT_TOKENS = 4000  # of the outline and chunks that replace a document larger than the window
 _MIN_BYTES_A_TOKEN = 2  # of a packed or text file that may not fit the window
 _FULL = 0.9  # of the window
 _GONE = "there is no upload of this id; it was deleted, or is another user's. Upload it again"
@@ -41,7 +42,7 @@ _MAX_SHARE = 0.25  # of the window, for what stands in for one document
 
 
 async def attach(exchange: Exchange, services: Services) -> None:
-    """Note the request's attachments, and replace those that cannot go up as they are."""
+    """Fill in the request's attachments, and replace those that cannot be forwarded unchanged."""
     request = exchange.request
     if request is None or not exchange.identity.tenant:
         return
@@ -58,7 +59,7 @@ async def attach(exchange: Exchange, services: Services) -> None:
 
 
 def taker(exchange: Exchange, services: Services, target: Target | None) -> Taker:
-    """Return what the model at a target takes."""
+    """Return the inputs that the model at a target accepts."""
     name, deployment = (target.serves, target.deployment) if target is not None else ("", "")
     name = name or exchange.model
     known: ModelFacts = services.routes.facts(name, deployment)
@@ -68,7 +69,7 @@ def taker(exchange: Exchange, services: Services, target: Target | None) -> Take
 
 
 async def place(exchange: Exchange, services: Services, model: Taker) -> None:
-    """Make the body anew from the client's own, with what this model takes in the place of each attachment."""
+    """Rebuild the body from the client's own, with each attachment in a form that this model accepts."""
     exchange.files.made_for = model
     exchange.upstream_body = exchange.resolved_body = exchange.body
     for one in exchange.files.items:
@@ -78,7 +79,7 @@ async def place(exchange: Exchange, services: Services, model: Taker) -> None:
 
 
 def _scope(exchange: Exchange, services: Services) -> Scope:
-    """Return the scope also where memory is off: an upload's id means nothing to the provider."""
+    """Return the scope, also if memory is off: a Throughline upload's id is unknown to the provider."""
     if exchange.scope is not None:
         return exchange.scope
     body = exchange.request.body if exchange.request else {}
@@ -86,7 +87,7 @@ def _scope(exchange: Exchange, services: Services) -> Scope:
 
 
 def _standing(exchange: Exchange, services: Services) -> frozenset[str]:
-    """Return the ids of what stands in the request as a whole, and need not be recalled."""
+    """Return the ids of files that the request holds in full, which need no recall."""
     scope = exchange.scope
     if scope is None:
         return frozenset()
@@ -107,7 +108,7 @@ async def _replace(exchange: Exchange, parts: dict[Place, dict[str, Any]]) -> No
 
 
 class _Desk:
-    """Decides for one request what goes up in the place of each attachment."""
+    """Choice of the forwarded form of each attachment, for one request."""
 
     def __init__(self, exchange: Exchange, services: Services, model: Taker, scope: Scope) -> None:
         self._exchange, self._services = exchange, services
@@ -118,7 +119,7 @@ class _Desk:
         self._may_stand_in = exchange.mode in ("full", "read", "write", "ephemeral") and exchange.scope is not None
 
     async def parts(self) -> dict[Place, dict[str, Any]]:
-        """Return the parts to be replaced, by place."""
+        """Return the replacement parts, by place."""
         parts: dict[Place, dict[str, Any]] = {}
         for one in self._exchange.files.items:
             with best_effort(self._exchange, "attachments"):
@@ -152,7 +153,7 @@ class _Desk:
         return self._wire.text_part(text, attachment) if text else None
 
     def _is_to_replace(self, attachment: Attachment) -> bool:
-        """Return whether it may have to give way: the model is blind, or the file so long that it may not fit."""
+        """Return whether the attachment may need a replacement: the model is blind, or the file may not fit."""
         if not self._model.sees and not (attachment.kind == "file" and self._model.reads):
             return True
         if attachment.kind == "image" or self._model.window is None:
@@ -216,7 +217,7 @@ class _Desk:
         return self._wire.text_part(text or standin.of_refusal(item.name, "it is still being read"), attachment)
 
     async def _in_words(self, one: Attached, part: Services, item: Shown) -> str:
-        """Return an image described or a document as text; "" where there is no time for it."""
+        """Return an image's description or a document's text; "" if the deadline passes."""
         try:
             async with asyncio.timeout_at(self._until):
                 if isinstance(item, Document):
@@ -248,7 +249,7 @@ class _Desk:
         return text
 
     async def _outlined(self, one: Attached, part: Services, item: Document) -> dict[str, Any]:
-        """Return a document's outline and the passages that fit the question."""
+        """Return a document's outline and the chunks relevant to the query."""
         budget = _DOCUMENT_TOKENS
         if self._model.window is not None:
             budget = min(budget, round(self._model.window * _MAX_SHARE))
@@ -266,11 +267,11 @@ class _Desk:
         query = Query(text, context, None, self._exchange.moment)
         try:
             return replace(query, vector=(await self._services.embedder.embed([query.dense_text], purpose="query"))[0])
-        except ProxyError:  # words alone still find
+        except ProxyError:  # lexical search still works
             return query
 
     def _is_too_large(self, item: Document) -> bool:
-        """Return whether a document does not fit beside the rest of the request; False for an unknown window."""
+        """Return whether a document and the rest of the request exceed the window; False if it is unknown."""
         window = self._model.window
         if window is None or not item.tokens:
             return False
@@ -279,7 +280,7 @@ class _Desk:
         return item.tokens + rest > window * _FULL
 
     async def _parsed(self, part: Services, item: Document) -> Document:
-        """Wait until a document can be searched by words, within the deadline; then it goes up as it came."""
+        """Wait until a document is searchable lexically; after the deadline return it as it is."""
         try:
             async with asyncio.timeout_at(self._until):
                 while True:
@@ -298,7 +299,7 @@ class _Desk:
         return item.chunks > 0 and len(await part.store.chunks(self._scope, ends)) == len(set(ends))
 
     async def _read(self, part: Services, item: Shown) -> Shown:
-        """Wait until something is read."""
+        """Wait until an item is ingested."""
         while item.status == "processing":
             await asyncio.sleep(_POLL_S)
             item = await part.media.get(self._scope, item.id)
@@ -306,7 +307,7 @@ class _Desk:
 
 
 def _why(error: MediaRefused | NotFound) -> str:
-    """Return in a word why something kept cannot be given to the model."""
+    """Return a short code for why a stored item cannot be given to the model."""
     if isinstance(error, MediaRefused):
         return error.reason
     return "damaged" if isinstance(error, ContentDamaged) else "missing"

@@ -1,7 +1,7 @@
-"""Commands to the memory that a user types into a chat: ``/memory …``, where the key or a setting allows them.
+"""Chat commands to the memory: ``/memory …``, if the key or a setting allows them.
 
-They are answered here. Neither they nor their answers go up with later requests, which the client sends with its whole
-history, and nothing is learned from them.
+Throughline answers them itself. Commands and their answers are removed from later requests, in which the client sends
+its whole history, and nothing is learned from them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Command:
     """Command of a user to the memory.
 
     Args:
-        word: ``forget``, ``off`` and so on, in small letters; "" where nothing follows.
-        rest: What follows the word.
+        word: ``forget``, ``off`` and so on, in lower case; "" for a bare ``/memory``.
+        rest: Text after the word.
     """
 
     word: str = ""
@@ -39,7 +39,7 @@ Here = Callable[[Exchange, Services, Command], Awaitable[UpstreamResponse]]
 
 
 def command_of(text: str) -> Command | None:
-    """Return the command that a message is, None where it is none."""
+    """Return the command in a message, None if it is not one."""
     found = _COMMAND.fullmatch(text.strip())
     return Command((found["word"] or "").lower(), (found["rest"] or "").strip()) if found is not None else None
 
@@ -51,9 +51,9 @@ def takes_commands(exchange: Exchange, services: Services) -> bool:
 
 
 async def take(exchange: Exchange, services: Services) -> Command | None:
-    """Leave earlier commands out of the request, switch memory off where one said so, and return the last one.
+    """Return the command in the last message; else remove earlier commands and apply ``/memory off``.
 
-    Memory is off in what was said between ``/memory off`` and ``/memory on``, also later on.
+    Messages between ``/memory off`` and ``/memory on`` stay without memory in later requests too.
     """
     found = await beside_loop(exchange.body, _found, exchange)
     last = exchange.messages[-1].index if exchange.messages else -1
@@ -66,7 +66,7 @@ async def take(exchange: Exchange, services: Services) -> Command | None:
 
 
 def _found(exchange: Exchange) -> dict[int, Command]:
-    """Return the commands of a request by the indexes of their messages."""
+    """Return the commands of a request by message index."""
     return {
         message.index: command
         for message in exchange.messages
@@ -75,7 +75,7 @@ def _found(exchange: Exchange) -> dict[int, Command]:
 
 
 def _leave_out(exchange: Exchange, found: dict[int, Command]) -> bool:
-    """Drop commands and their answers from the body; return whether memory is off by the last of them."""
+    """Remove commands and their answers from the body; return whether they leave memory off."""
     if not found:
         return False
     drop: set[int] = set()
@@ -101,7 +101,7 @@ def _leave_out(exchange: Exchange, found: dict[int, Command]) -> bool:
 
 
 def resolve_previous(exchange: Exchange) -> None:
-    """Name the provider's reply in place of an answer of ours, which it does not know."""
+    """Replace the id of an own answer, unknown to the provider, by that of the provider's reply before it."""
     if RESPONSE_ID.encode() not in exchange.body:
         return
 

@@ -1,4 +1,4 @@
-"""Step 2b: a history that outgrows the model's window gives way, in part, to its running summary; fails open."""
+"""Step 2b, compaction: replace old turns by the running summary if the history exceeds the window. Fails open."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from proxy.types import Memory, Scope
 
 _log = structlog.get_logger(__name__)
 _REPLY = ("max_completion_tokens", "max_tokens", "max_output_tokens")
-_AIM = 0.2  # of the window, summary and memory included; each compaction costs the provider's cache
+_AIM = 0.2  # of the window, with summary and memory; each compaction invalidates the provider's cache
 _SUMMARY_TOKENS = 2000  # at most, of the running summary
-_EXCERPT_TOKENS = 2000  # of memory where turns are left out, for what was said in them
-_KEPT_TURNS = 2  # the newest stay as they are
+_EXCERPT_TOKENS = 2000  # of memory if turns are left out, to quote from them
+_KEPT_TURNS = 2  # the newest stay unchanged
 _SMALL_SHARE = 16  # of the window, for the summary and for memory
 _MARGIN_SHARE = 20  # of the window: tokenizers differ
 _RESULTS = frozenset({"tool_result"})
 _NO_IDS = frozenset[str]()
-_OPENING_TOKENS, _OPENING_WORTH = 1000, 0.5  # the first turn often says what all of it is about
+_OPENING_TOKENS, _OPENING_WORTH = 1000, 0.5  # the first turn often states the subject of the whole session
 _PINNED, _PROFILE, _PRIORITY = 3.0, 2.0, 1.0
 _MAX_QUOTES = 50
 _MIN_QUOTE = 12
-_EARLY = 80  # percent of the trigger, at which the next summary is written
-_SEGMENT_SHARE = 2  # a half of the summary for what is newly left out
+_EARLY = 80  # percent of the trigger at which the next summary is prepared
+_SEGMENT_SHARE = 2  # half of the summary is for the newly dropped turns
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Inputs of the decision."""
+    """Inputs of the decision; nothing is stored about ``topics``."""
 
     messages: Sequence[Message]
     points: Sequence[Point]
@@ -56,11 +56,11 @@ class _Asked:
     stored: Sequence[Compaction]
     ledger: Sequence[LedgerEntry]
     memories: Sequence[Memory]
-    topics: Sequence[str]  # of which nothing is stored
+    topics: Sequence[str]
 
 
 async def compact(exchange: Exchange, services: Services) -> None:
-    """Fill in what the request leaves out, where it would have outgrown the window."""
+    """Fill in the compaction of a request that would exceed the window."""
     if not exchange.reads or exchange.continues or not exchange.placed.points:
         return
     with exchange.timings.step("compact"), best_effort(exchange, "compaction"):
@@ -93,7 +93,7 @@ async def compact(exchange: Exchange, services: Services) -> None:
 
 
 def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
-    """Return how much the request may have; None where the model's window is not known, or all is to be kept."""
+    """Return the token limits of the request; None if the model's window is unknown or compaction is off."""
     share = services.settings.memory.compact_at
     window = services.routes.context_window(exchange.served) if share and exchange.served else None
     if not window:
@@ -115,14 +115,21 @@ def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
 
 
 def _most_tokens(exchange: Exchange) -> int:
-    """Return what the request has at most: no token is shorter than a byte, and an image is not read by the byte."""
+    """Return an upper bound of the request's tokens: at least a byte each; attachments cost ``MEDIA_TOKENS``."""
     carried = sum(max(0, len(one.attachment.data) - MEDIA_TOKENS) for one in exchange.files.items)
     return len(exchange.body) - carried
 
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """Compaction of a request, and the plan of a later one with the summary that it extends and what that adds."""
+    """Compaction of a request, and the prepared plan of a later one.
+
+    Attributes:
+        now: Compaction of this request.
+        ahead: Plan of a later compaction.
+        known: Segments of the summary that ``ahead`` extends.
+        said: Messages that ``ahead`` adds to the summary.
+    """
 
     now: Compacted | None
     ahead: Plan | None = None
@@ -131,12 +138,12 @@ class _Decided:
 
 
 def _decide(asked: _Asked, sizes: Sizes) -> _Decided:
-    """Decide in a thread: the messages may be megabytes."""
+    """Decide; meant for a thread, as the messages may be megabytes."""
     bounds = asked.bounds
     lines = _lines(asked, weigh(sizes, asked.messages, bounds.trigger, bounds.target))
     fixed = sizes.of_body(asked.body)
     before = fixed + sum(line.tokens for line in lines)
-    stored = [one for one in asked.stored if one.window >= bounds.window]  # what a smaller one left out fits here
+    stored = [one for one in asked.stored if one.window >= bounds.window]  # a smaller window dropped what fits here
     state, known, gone = _valid(lines, stored)
     found = plan(lines, state, bounds, {}, fixed)
     if found is not None and found.fresh:
@@ -162,7 +169,7 @@ def _decide(asked: _Asked, sizes: Sizes) -> _Decided:
 
 
 def _utterances(asked: _Asked, indexes: Sequence[int]) -> list[Utterance]:
-    """Return what some messages say in words, numbered by their places."""
+    """Return the texts of some messages, numbered by their indexes."""
     some = (asked.messages[index] for index in indexes)
     said = [(one, without(one.text, asked.topics)) for one in some if one.role in ("user", "assistant")]
     return [Utterance(one.index, one.role, text) for one, text in said if text]
@@ -199,7 +206,7 @@ def _answers(message: Message) -> frozenset[str]:
 def _valid(
     lines: Sequence[Line], stored: Sequence[Compaction], *, is_used: bool = True, beyond: int = 0
 ) -> tuple[State | None, tuple[Segment, ...], frozenset[int]]:
-    """Return the decision of this branch that reaches furthest, its summary, and what it leaves out."""
+    """Return this branch's stored compaction that reaches furthest, its summary, and the indexes that it drops."""
     places = {line.id: index for index, line in enumerate(lines) if line.id}
     mine = [one for one in stored if one.is_used == is_used and one.anchor in places]
     for one in sorted(mine, key=lambda one: -places[one.anchor]):
@@ -211,7 +218,7 @@ def _valid(
 
 
 def _worth(asked: _Asked, lines: Sequence[Line]) -> dict[int, float]:
-    """Return how much the turns are worth that said something pinned or of priority, by their opening messages."""
+    """Return the worth of turns that stated pinned or prioritised memories, by index of their opening message."""
     rows = [row for row in asked.memories if row.status == "active" and _weight(row) > 0]
     by_turn = {turn: _weight(row) for row in rows for turn in (*row.turns, row.source.removeprefix("turn:"))}
     quotes = [(row.quote, _weight(row)) for row in rows if len(row.quote) >= _MIN_QUOTE][:_MAX_QUOTES]
@@ -235,7 +242,7 @@ def _weight(memory: Memory) -> float:
 
 
 def summary_text(exchange: Exchange) -> str:
-    """Return the summary as the request shows it: without what has ended since; nothing where that is not known."""
+    """Return the summary for the request, without statements closed since; "" if those are unknown."""
     compacted, standing = exchange.placed.compaction, exchange.found.standing
     if compacted is None or standing is None:
         return ""
@@ -243,7 +250,7 @@ def summary_text(exchange: Exchange) -> str:
 
 
 def to_store(exchange: Exchange) -> Compaction | None:
-    """Return what later requests of the conversation are to repeat, where this one decided anew."""
+    """Return the compaction that later requests of the conversation repeat; None if it is not new."""
     compacted = exchange.placed.compaction
     if compacted is None or not compacted.is_new or exchange.mode == "observe":
         return None
@@ -258,7 +265,7 @@ def _stored(state: State, segments: Sequence[Segment], window: int, *, is_used: 
 def _prepare(
     services: Services, scope: Scope, plan: Plan, known: tuple[Segment, ...], said: list[Utterance], window: int
 ) -> None:
-    """Start writing the summary for a plan ahead of need, once at a time for a conversation; no request waits."""
+    """Start writing the summary of a later plan, one at a time per conversation; no request waits for it."""
     if not said or scope in services.summing_up:
         return
     services.summing_up.add(scope)
@@ -280,7 +287,7 @@ async def _write_ahead(
 
 
 async def _by_model(services: Services, scope: Scope, plan: Plan, said: list[Utterance]) -> str:
-    """Return what a model makes of it; "" where none is set or it fails, and for what must not leave this process."""
+    """Return a model's summary; "" if no model is set or it fails, and for ephemeral memory, which stays in RAM."""
     summarizer = services.summarizer
     if summarizer is None or services.is_ephemeral:
         return ""
@@ -294,7 +301,7 @@ async def _by_model(services: Services, scope: Scope, plan: Plan, said: list[Utt
 
 
 def summary_of(exchange: Exchange) -> dict[str, Any]:
-    """Return what a receipt says of it; what was left out is named, not quoted."""
+    """Return a receipt's entry about the compaction; it counts the dropped messages and quotes none."""
     compacted = exchange.placed.compaction
     if compacted is None:
         return {}

@@ -1,4 +1,4 @@
-"""One object per request; each step fills in a value of its own (``steps``), from top to bottom."""
+"""State of one request: one object, in which each step fills in its section (``steps``), from top to bottom."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from proxy.upstream.failover import Plan
 from proxy.upstream.headers import by_name
 
 Outcome = Literal["used", "none", "off", "degraded"]
-# What is worst for the user first: a turn that is not kept, then memory that is not there, then memory less well found.
+# Worst for the user first: a turn that is not stored, then missing memory, then memory found less well.
 _WORST_FIRST = (
     "journal", "store", "memory", "assemble", "deadline", "attachments", "compaction", "prefix", "embedder", "tool",
 )  # fmt: skip
@@ -33,7 +33,7 @@ _WORST_FIRST = (
 
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """Value of ``X-Memory``: the work of memory on a request."""
+    """Value of the header ``X-Memory``: the effect of memory on a request."""
 
     outcome: Outcome
     count: int = 0
@@ -48,7 +48,21 @@ class Memories:
 
 @dataclass(slots=True)
 class Exchange:
-    """State of one request."""
+    """State of one request.
+
+    Attributes:
+        identity: Set by admission, before the body is read.
+        replayed: Scope of a request that is no turn, but needs the earlier blocks of its conversation.
+        off_reason: Why memory is off, if neither the client nor its key says so.
+        now: Time of the turn: X-Memory-Time at its own offset if given, else UTC.
+        target: First target of the plan, then the one that answered.
+        resolved_body: The client's body, with text in place of files that the model does not accept.
+        stands_in: Fallback model for which this body is made; "" for the model that the client asked for.
+        fitted: Copies made for other targets; None: such a target gets the same body.
+        unheard: Indexes of messages from while memory was off.
+        handing: Recorder of the ids that the reply hands out.
+        reasons: Why memory is degraded, worst first.
+    """
 
     method: str
     path: str
@@ -62,19 +76,19 @@ class Exchange:
 
     # identify
     request: ChatRequest | None = None
-    identity: Identity = field(default_factory=Identity)  # from here: before the body is read
+    identity: Identity = field(default_factory=Identity)
     ticket: Ticket = UNLIMITED
     scope: Scope | None = None
-    replayed: Scope | None = None  # of a request that is no turn of a conversation whose earlier blocks it needs
+    replayed: Scope | None = None
     mode: Mode = "off"
-    off_reason: str = ""  # why memory is off, where neither the client nor its key says so
-    now: datetime | None = None  # time of the turn: X-Memory-Time at its own offset where given, else UTC
+    off_reason: str = ""
+    now: datetime | None = None
     budget: int = 0
     named: Named = field(default_factory=Named)
     plan: Plan | None = None
-    target: Target | None = None  # the first of the plan, then the one that answered
+    target: Target | None = None
 
-    # each step fills in its own
+    # each step fills in one
     files: Files = field(default_factory=Files)
     placed: Placed = field(default_factory=Placed)
     found: Found = field(default_factory=Found)
@@ -82,17 +96,17 @@ class Exchange:
     tool: Tool = field(default_factory=Tool)
     relayed: Relayed = field(default_factory=Relayed)
 
-    resolved_body: bytes = b""  # the client's, with words where the model cannot take a file
+    resolved_body: bytes = b""
     upstream_body: bytes = b""
-    stands_in: str = ""  # the model that this is fitted to, where it is not the one that the client asked for
-    fitted: dict[str, Exchange | None] = field(default_factory=dict)  # what others are sent; None: the same
+    stands_in: str = ""
+    fitted: dict[str, Exchange | None] = field(default_factory=dict)
     authored: Authored | None = None
-    unheard: frozenset[int] = frozenset()  # indexes of messages that were said while memory was off
-    handing: Handing | None = None  # where ids that the reply hands out are noted
-    reasons: list[str] = field(default_factory=list)  # why memory is degraded, the worst first
+    unheard: frozenset[int] = frozenset()
+    handing: Handing | None = None
+    reasons: list[str] = field(default_factory=list)
 
     def fork(self) -> Exchange:
-        """Return a copy for another model: its steps fill in their own values, not those of this one."""
+        """Return a copy for another model; steps that run on the copy leave this one unchanged."""
         one = copy(self)
         one.files, one.placed = copy(self.files), copy(self.placed)
         one.found, one.tool = copy(self.found), copy(self.tool)
@@ -105,12 +119,12 @@ class Exchange:
 
     @property
     def dropped(self) -> Collection[int]:
-        """Indexes of the messages that do not go up."""
+        """Indexes of the messages that compaction leaves out of the forwarded request."""
         return self.placed.compaction.plan.dropped if self.placed.compaction else frozenset()
 
     @property
     def standing_points(self) -> Sequence[Point]:
-        """The messages that go up, by name."""
+        """Points of the forwarded messages."""
         dropped = self.dropped
         return [point for point in self.placed.points if point.index not in dropped] if dropped else self.placed.points
 
@@ -121,7 +135,7 @@ class Exchange:
 
     @property
     def served(self) -> str:
-        """The model that the body is for."""
+        """The model for which the body is made."""
         return self.stands_in or self.model
 
     @property
@@ -131,57 +145,57 @@ class Exchange:
 
     @property
     def continues(self) -> bool:
-        """Return whether the provider keeps what was said before, so that only what is new stands in the request."""
+        """Return whether the provider stores the earlier messages, so that the request holds only the new ones."""
         return self.request is not None and bool(self.request.continues or self.request.conversation)
 
     @property
     def offset(self) -> int:
-        """Place of the request's first message in its conversation."""
+        """Position of the request's first message in its conversation."""
         return self.placed.thread.seq if self.placed.thread else self.placed.left_out
 
     @property
     def kept(self) -> Sequence[LedgerEntry]:
-        """Memories that earlier requests carried into a conversation kept by the provider."""
+        """Ledger entries that earlier requests put into a conversation stored by the provider."""
         thread = self.placed.thread
         return [entry for entry in self.placed.ledger if entry.anchor in thread.anchors] if thread else ()
 
     @property
     def required_scope(self) -> Scope:
-        """The scope, where a step runs only with one."""
+        """The scope, for steps that run only with one; RuntimeError without."""
         if self.scope is None:
             raise RuntimeError("a step that needs a scope ran without one")
         return self.scope
 
     @property
     def moment(self) -> datetime:
-        """Time of the turn."""
+        """Time of the turn; RuntimeError before identify."""
         if self.now is None:
             raise RuntimeError("a step that needs the time ran before identify")
         return self.now
 
     @property
     def reads(self) -> bool:
-        """Return whether memory is looked up for this request."""
+        """Return whether this request recalls memory."""
         return self.scope is not None and self.mode in ("full", "read", "observe", "ephemeral")
 
     @property
     def learns(self) -> bool:
-        """Return whether the turn is kept and learned from."""
+        """Return whether the turn is stored and learned from."""
         return self.scope is not None and self.mode in ("full", "write", "ephemeral")
 
     @property
     def listens(self) -> bool:
-        """Return whether the reply is read: to learn from the turn, or for how it can be continued."""
+        """Return whether the reply is parsed: to learn from the turn, or to let a later request continue it."""
         names = self.request is not None and (self.request.is_kept or self.request.binds)
         return self.learns or (names and self.scope is not None and self.mode == "read")
 
     @property
     def header_map(self) -> Mapping[str, str]:
-        """Header values by lower-case name, the last of repeats, as UTF-8 where they are."""
+        """Header values by lower-case name, decoded as UTF-8 if valid; of repeated headers the last."""
         return by_name(self.headers)
 
     def said(self, index: int) -> str:
-        """Return what the user wrote in a message; of another role, what the message says, our blocks aside."""
+        """Return the user's own text of a message; of another role, the message's text without memory blocks."""
         if self.authored is None:
             if self.request is None:
                 raise RuntimeError("a step that needs the request ran before identify")
@@ -189,13 +203,13 @@ class Exchange:
         return "" if index in self.unheard else self.authored.text(index)
 
     def degrade(self, reason: str) -> None:
-        """Note that something of memory is missing from this request."""
+        """Note that memory is incomplete in this request."""
         if reason not in self.reasons:
             self.reasons.append(reason)
             self.reasons.sort(key=_badness)
 
     def memories(self) -> Memories:
-        """Return what memory did for this request."""
+        """Return the effect of memory on this request."""
         if self.scope is None or self.mode == "off":
             return Memories("off", reason=self.off_reason or (self.identity.reason if self.scope is None else ""))
         is_changed = self.upstream_body is not self.resolved_body
@@ -208,7 +222,7 @@ class Exchange:
         return Memories(outcome, injected, tokens, reason)
 
     def response_headers(self) -> list[tuple[str, str]]:
-        """Return what we add to the provider's response headers."""
+        """Return the headers to add to the provider's response."""
         added = [("X-Memory", str(self.memories()))]
         if self.scope is not None and self.mode != "off":
             added.append(("X-Memory-Receipt", self.receipt_id))
@@ -220,7 +234,7 @@ class Exchange:
 
     @property
     def shown_session(self) -> str:
-        """The conversation's id as the client knows it: its own where it fits into a header, else ours."""
+        """The conversation's id for the client: the client's name if it fits into a header, else Throughline's id."""
         name = self.named.session
         if name and len(name) <= 256 and name.isascii() and name.isprintable():
             return name

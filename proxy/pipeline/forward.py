@@ -1,9 +1,8 @@
-"""Step 4: send the request to its provider; errors are the provider's own.
+"""Step 4, forward: send the request to its provider; errors are the provider's own.
 
-A body is fitted to another model than the one it was made for only when that one is about to be tried in its place: a
-conversation is not cut to the smallest window of a chain that is hardly ever walked to its end, and no image is put
-into words for a model that may never be asked. What a provider refuses for what memory made of it goes up once more,
-as the client wrote it.
+A body is rebuilt for a fallback model only just before that model is tried: so a conversation is not cut to the
+smallest window of a chain that is rarely walked to its end, and no image is described for a model that may never be
+tried. A request that the provider refuses because of the changes by memory is sent once more, as the client wrote it.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from proxy.upstream.headers import value_of
 from proxy.upstream.messages import MessagesOverChat
 
 _REFUSED = "refused"
-_MAX_READ = 256 * 1024  # bytes of a refusal that is no JSON
+_MAX_READ = 256 * 1024  # bytes of a refusal that is not JSON
 _STATUSES = frozenset({400, 413, 422})
-# Causes that a block of memory may have: the window, and the content.
+# Refusals that a memory block may cause: by the context window, and by content filters.
 _CAUSES = (
     "context_length", "context length", "context window", "prompt is too long", "too many tokens", "maximum length",
     "string_above_max_length", "max_tokens", "content_policy", "content policy", "content_filter", "content filter",
@@ -41,11 +40,11 @@ _CAUSES = (
 
 
 async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
-    """Send and return when the head of the reply is there; what is refused for what memory added goes up without it.
+    """Send the request; return once the head of the reply has arrived. If refused because of memory, retry without it.
 
     Raises:
-        UpstreamUnreachable: If there is no connection, or no API at its other end.
-        UpstreamTimeout: If the provider stays silent for too long.
+        UpstreamUnreachable: If the connection fails, or its other end is not an API.
+        UpstreamTimeout: If the provider sends nothing for too long.
     """
 
     async def make(target: Target) -> UpstreamRequest:
@@ -66,7 +65,7 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
 
 
 def _plan(exchange: Exchange) -> Plan:
-    """Return the plan, begun with whoever keeps what the request continues: nobody else has it."""
+    """Return the plan, starting with the deployment that stores the continued response: no other has it."""
     assert exchange.plan is not None
     plan, thread = exchange.plan, exchange.placed.thread
     if thread is None or not thread.deployment:
@@ -75,7 +74,7 @@ def _plan(exchange: Exchange) -> Plan:
 
 
 def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequest:
-    """Return what a target is sent: the body under the name that the model has there."""
+    """Return the request for a target; the body names the model as the target does."""
     if target.model is not None and target.model != exchange.model:
         body = exchange.dialect.replace_model(body, target.model)
     body, headers = as_sent(exchange, body, is_native=not isinstance(target.upstream, MessagesOverChat))
@@ -91,7 +90,7 @@ def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequ
 
 
 async def _body_for(exchange: Exchange, services: Services, target: Target) -> bytes:
-    """Return the body for a target: the request's own, unless it serves a model that takes less, or other things."""
+    """Return the body for a target, rebuilt if its model has a smaller window or accepts other inputs."""
     name = target.serves
     is_other = bool(name) and name != exchange.model and exchange.mode != "off" and exchange.reads
     if not is_other and not exchange.files.items:
@@ -103,7 +102,7 @@ async def _body_for(exchange: Exchange, services: Services, target: Target) -> b
 
 
 def _adopt(exchange: Exchange, target: Target) -> None:
-    """Take over what the one that answered was sent: the receipt tells of it, and later requests repeat it."""
+    """Copy the state of the body that was answered: the receipt describes it, and later requests repeat it."""
     one = exchange.fitted.get(_key(target))
     if one is None:
         return
@@ -116,7 +115,7 @@ def _adopt(exchange: Exchange, target: Target) -> None:
             continue
         if theirs.action != "left":
             own.item, own.action, own.reason = theirs.item or own.item, theirs.action, theirs.reason
-        elif own.item is not None:  # it went up as it came
+        elif own.item is not None:  # forwarded unchanged
             own.action, own.reason = "kept", ""
 
 
@@ -149,7 +148,7 @@ async def _fitted(exchange: Exchange, services: Services, target: Target, *, is_
 
 
 async def _placed(one: Exchange, services: Services, target: Target) -> bool:
-    """Put what the target takes in the place of each attachment; whether that is another thing than before."""
+    """Replace attachments by inputs that the target accepts; return whether the replacements changed."""
     if not one.files.items:
         return False
     with best_effort(one, "attachments"):
@@ -170,10 +169,10 @@ def _is_smaller(exchange: Exchange, services: Services, target: Target) -> bool:
 async def _what_to_change(
     exchange: Exchange, response: UpstreamResponse
 ) -> tuple[Callable[[Exchange], None] | None, UpstreamResponse]:
-    """Return what makes another request of one that was refused for what memory did, and the reply.
+    """Return the change for a second try if memory caused the refusal, else None, and the reply.
 
-    The reply is whole where it had to be read. A request whose history gave way to a summary is not made the client's
-    own again: as the client wrote it, it fits even less.
+    The reply is a whole one if it had to be read. A compacted request is not reset to the client's own body, which
+    fits the window even less.
     """
     is_changed = exchange.upstream_body is not exchange.resolved_body
     may_take_back = is_changed and exchange.placed.compaction is None and not exchange.continues
@@ -197,7 +196,7 @@ async def _what_to_change(
 
 
 def _take_back(exchange: Exchange) -> None:
-    """Make the request the client's own again, and say so in the header and the receipt."""
+    """Reset the request to the client's own body, and note it for the header and the receipt."""
     exchange.upstream_body = exchange.resolved_body
     exchange.assembly, exchange.tool.is_offered = NOTHING, False
     exchange.fitted.clear()

@@ -1,4 +1,4 @@
-"""Ids that a reply hands out, noted before its end is sent, where all keys share one account of the provider's."""
+"""Record the ids that a reply hands out before its end is sent, if all keys share one provider account."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from proxy.upstream.headers import is_event_stream, value_of
 
 _log = structlog.get_logger(__name__)
 _MAX_WAIT_S = 2.0
-# Pieces of text go by by the thousand and hand out nothing.
+# Text deltas come by the thousand and hand out no ids.
 _NOTHING = (b".delta", b'"content_block_delta"', b'"ping"')
 _BELOW_CHAT = b'"audio"'
 
 
 @dataclass(slots=True)
 class Handing:
-    """Reads one reply for ids.
+    """Collector of the ids in one reply.
 
     Args:
-        scope: To whom they are handed.
-        wire: Where they stand, see ``objects.handed_out``.
+        scope: Scope that receives the ids.
+        wire: Wire format, which tells the places of ids; see ``objects.handed_out``.
     """
 
     scope: Scope
@@ -42,7 +42,7 @@ class Handing:
     _coding: str = ""
 
     def begin(self, response: UpstreamResponse) -> None:
-        """See how the reply comes; one of an error hands out nothing."""
+        """Prepare for a stream or a whole body; an error reply hands out no ids."""
         if response.status >= 400:
             return
         self._coding = value_of(response.headers, "content-encoding")
@@ -52,14 +52,14 @@ class Handing:
             self._copy = Copy()
 
     def feed(self, chunk: bytes) -> None:
-        """Look at a piece."""
+        """Read a chunk."""
         if self._splitter is not None:
             self._read(self._splitter.feed(chunk))
         elif self._copy is not None:
             self._copy.feed(chunk)
 
     async def note(self, services: Services) -> None:
-        """Note what was handed out until now; where that fails, the ids cannot be named later, and the log says so."""
+        """Store the ids handed out so far; on failure, log it: later requests then cannot name these ids."""
         copy, self._copy = self._copy, None
         if self._splitter is not None:
             self._read(self._splitter.close())
@@ -86,7 +86,7 @@ class Handing:
 
 
 async def noted(response: UpstreamResponse, handing: Handing, services: Services) -> AsyncIterator[bytes]:
-    """Yield a reply's bytes; the last piece only when what it hands out is noted."""
+    """Yield a reply's bytes; the last chunk only once its ids are stored."""
     handing.begin(response)
     held = b""
     async for chunk in response.chunks():

@@ -1,4 +1,4 @@
-"""The request, top to bottom."""
+"""Handling of one request, top to bottom."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from proxy.upstream.headers import find, is_event_stream
 
 @dataclass(slots=True)
 class Answer:
-    """A reply whose head is there; the body is pulled by the client's connection."""
+    """A reply whose head has arrived; the client's connection pulls the body."""
 
     exchange: Exchange
     response: UpstreamResponse
@@ -48,7 +48,7 @@ class Answer:
         return is_event_stream(self.response.headers)
 
     def headers(self) -> list[tuple[str, str]]:
-        """Return the provider's headers and ours; to be asked for when the first byte is there."""
+        """Return the provider's headers and Throughline's; call it once the first byte has arrived."""
         headers = [*self.response.headers, *self.exchange.response_headers()]
         if find(headers, "x-request-id") is None:
             headers.append(("x-request-id", self.exchange.request_id))
@@ -56,7 +56,7 @@ class Answer:
 
 
 async def handle(exchange: Exchange, services: Services, here: Here | None = None) -> Answer:
-    """Identify, attach, recall, assemble and forward; the relay runs, and remembers, while the answer is read.
+    """Identify, attach, recall, assemble and forward; the relay runs, and journals the turn, as the answer is read.
 
     Raises:
         ProxyError: What is refused by us; what the provider refuses is an answer.
@@ -89,7 +89,7 @@ async def handle(exchange: Exchange, services: Services, here: Here | None = Non
 
 
 async def _answered_here(exchange: Exchange, services: Services, here: Here, command: Command) -> Answer:
-    """Answer a command; nothing goes up, and nothing is kept of it."""
+    """Answer a command; nothing is forwarded, and nothing is stored."""
     response = await here(exchange, services.of(exchange.mode), command)
     exchange.mode, exchange.off_reason = "off", "command"
     return Answer(exchange, response, _chunks(response))
@@ -101,7 +101,7 @@ async def _chunks(response: UpstreamResponse) -> AsyncGenerator[bytes, None]:
 
 
 async def _sent(exchange: Exchange, services: Services) -> UpstreamResponse:
-    """Forward; where no reply comes, what the user said, or the receipt, is kept all the same."""
+    """Forward the request; on upstream failure or disconnect, journal the turn and receipt before raising."""
     try:
         return await forward(exchange, services)
     except asyncio.CancelledError:
@@ -113,9 +113,9 @@ async def _sent(exchange: Exchange, services: Services) -> UpstreamResponse:
 
 
 async def _replay(exchange: Exchange, services: Services) -> None:
-    """Put back what earlier turns of a conversation carry, and nothing new; nothing is kept of the request.
+    """Inject the blocks of earlier turns again, and nothing new; the request is not stored.
 
-    Where a command has switched memory off nothing is put back, and thoughts bound to what stood there are dropped.
+    If a command switched memory off, no block is injected, and thinking blocks bound to missing blocks are dropped.
     """
     scope = exchange.replayed
     if scope is None:
@@ -140,11 +140,11 @@ async def _replay(exchange: Exchange, services: Services) -> None:
 
 
 async def counted(exchange: Exchange, services: Services) -> None:
-    """Make of a request to count tokens what would be sent, were it asked; nothing is kept of it.
+    """Rebuild a request that counts tokens into the one that would be forwarded; nothing is stored.
 
     Raises:
-        InvalidRequest: If it is no request of its wire.
-        InvalidHeader: If a header of ours has a value that means nothing.
+        InvalidRequest: If the body is not a request of its dialect.
+        InvalidHeader: If an ``X-Memory-*`` header has an invalid value.
         Forbidden: If the key may not name the user that the request names.
     """
     exchange.request = await read(exchange)

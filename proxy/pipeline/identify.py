@@ -1,4 +1,4 @@
-"""Step 1: from the identity, the headers and the body to a scope, a mode and a route; fails closed."""
+"""Step 1, identify: derive scope, mode and route from the identity, the headers and the body. Fails closed."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from proxy.upstream.affinity import Conversation
 from proxy.upstream.failover import Plan, Try
 
 _MAX_HEADER = 16_384
-# English is about four characters a token; an image has been seen to cost some hundreds.
+# English has about four characters a token; images were observed to cost some hundreds of tokens.
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_A_PART = 500
 
 
 async def identify(exchange: Exchange, services: Services) -> None:
-    """Fill in whose memory the request is about, and where it goes.
+    """Fill in the scope, the mode and the plan of the request.
 
     Raises:
-        InvalidRequest: If the body is no chat request, or a header of ours has a value that means nothing.
-        ModelNotFound: If no route serves the model, or not for this key.
+        InvalidRequest: If the body is not a chat request, or an ``X-Memory-*`` header has an invalid value.
+        ModelNotFound: If no route serves the model, or none for this key.
         RateLimited: If the key has no tokens or no stream left.
     """
     request = exchange.request = await read(exchange)
@@ -48,15 +48,15 @@ async def identify(exchange: Exchange, services: Services) -> None:
 
 
 async def read(exchange: Exchange) -> ChatRequest:
-    """Parse the body, a large one beside the event loop."""
+    """Parse the body; a large one in a thread."""
     return await beside_loop(exchange.body, exchange.dialect.read, exchange.body)
 
 
 async def recognise(exchange: Exchange, services: Services) -> None:
-    """Fill in whose memory a request that was read is about, and what memory may do for it.
+    """Fill in the scope, the mode and the names of a parsed request.
 
     Raises:
-        InvalidHeader: If a header of ours has a value that means nothing.
+        InvalidHeader: If an ``X-Memory-*`` header has an invalid value.
         Forbidden: If the key may not name the user that the request names.
     """
     headers, request = exchange.header_map, exchange.request
@@ -90,12 +90,12 @@ async def recognise(exchange: Exchange, services: Services) -> None:
     if exchange.named.session:
         exchange.named.session_id = named_session(exchange.scope, exchange.named.session)
         exchange.scope = replace(exchange.scope, session=exchange.named.session_id)
-    if is_own:  # its history is refused without the blocks that stood in it
+    if is_own:  # providers refuse its signed history without the blocks that it held before
         exchange.replayed, exchange.scope = exchange.scope, None
 
 
 def in_project(scope: Scope, name: str, services: Services) -> Scope:
-    """Return the scope of a project of the user, of the same agent; without a name as it was."""
+    """Return the scope narrowed to the user's project, with the same agent; unchanged without a name."""
     if not name:
         return scope
     project = project_id(services.hasher, scope.user, name)
@@ -104,9 +104,9 @@ def in_project(scope: Scope, name: str, services: Services) -> Scope:
 
 
 async def settled(scope: Scope, services: Services) -> Scope:
-    """Return the scope as its agent's setting has it: what an agent that is registered as common learns is the user's.
+    """Return the scope by its agent's setting: a shared agent learns into the user's own scope.
 
-    Where that cannot be read, the agent keeps to itself.
+    If the setting cannot be read, the agent's memory stays private.
     """
     agent = parts(scope.agent)[0]
     if not agent:
@@ -119,7 +119,7 @@ async def settled(scope: Scope, services: Services) -> Scope:
 
 
 def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
-    """Return where the request goes; what names no model goes where paths without one go."""
+    """Return the plan of the request; without a model it takes the default route."""
     key = key_for_routes(exchange.headers, services.settings)
     if not request.model:
         target = services.routes.default(key)
@@ -133,9 +133,9 @@ def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
 
 
 def _conversation_of(request: ChatRequest, headers: Mapping[str, str]) -> Conversation:
-    """Return by what a conversation is known again: the client's name for it, else the messages that it begins with.
+    """Return the identity of a conversation: the client's name for it, else its opening messages.
 
-    A ``prompt_cache_key`` alone names no conversation: a whole application may send one and the same.
+    A ``prompt_cache_key`` alone identifies no conversation: a whole application may send the same one.
     """
     name = session_name(headers, request.body) or request.conversation
     if name and name != request.prompt_cache_key:
@@ -162,7 +162,7 @@ def _digest(*texts: str) -> str:
 
 
 def _estimate(request: ChatRequest) -> int:
-    """Return about how many tokens a request has, until its provider has counted them."""
+    """Return an estimate of the request's tokens, used until its provider has counted them."""
     parts = [part for message in request.messages for part in message.parts]
     return sum(len(part.text) // _CHARACTERS_A_TOKEN if part.text else _TOKENS_A_PART for part in parts)
 
@@ -172,7 +172,7 @@ def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str,
 
     Raises:
         Forbidden: If the key is bound to one user and the request names another.
-        InvalidHeader: If an id is longer than any id may be.
+        InvalidHeader: If an id exceeds ``_MAX_HEADER`` characters.
         NamesNobody: If the request names its user by a template that was not filled in, or a signature that fails.
     """
     person = person_of(identity, headers, body, services.settings.auth, services.clock.now())
@@ -235,10 +235,10 @@ def _wants_tool(headers: Mapping[str, str], *, is_default: bool) -> bool:
 
 
 def named_time(headers: Mapping[str, str], *, may_name: bool) -> datetime | None:
-    """Return the time that the request names for itself, at its own offset; None where it names none or may not.
+    """Return the time in X-Memory-Time, at its own offset; None without one, or if the key may not set it.
 
     Raises:
-        InvalidHeader: If it is no time.
+        InvalidHeader: If it is not a time.
     """
     text = headers.get("x-memory-time", "").strip()
     if not text:

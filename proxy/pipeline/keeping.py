@@ -1,4 +1,4 @@
-"""Attachments become memory beside the request: what is sent to the model as it is costs it no time."""
+"""Store attachments concurrently with forwarding, so that they add no latency."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from proxy.store.media import Shown
 _log = structlog.get_logger(__name__)
 _MAX = 64  # new attachments of one request
 _MAX_WAIT_S = 1.0
-_HEAD_START_S = 0.015  # the request is on its way to the provider before its files are decoded
-_PIECE = 2**20  # Base64 characters: the interpreter is held for a millisecond or so
+_HEAD_START_S = 0.015  # so that the request is forwarded before its files are decoded
+_PIECE = 2**20  # Base64 characters a call: each holds the interpreter lock for about a millisecond
 
 
 def keep_beside(exchange: Exchange, services: Services) -> None:
-    """Start keeping the attachments of what is new in the request."""
+    """Start storing the attachments of the request's new messages."""
     if not exchange.learns or not exchange.files.items:
         return
     old = {point.index for point in exchange.placed.points if point.hash in exchange.placed.known}
@@ -43,16 +43,16 @@ def keep_beside(exchange: Exchange, services: Services) -> None:
 
 
 async def settle(exchange: Exchange) -> None:
-    """Wait, but not for long, for what is being kept, so that it is as durable as the turn."""
+    """Wait up to ``_MAX_WAIT_S`` for attachments that are being stored, so that they are as durable as the turn."""
     if exchange.files.keeping is not None:
         await asyncio.wait([exchange.files.keeping], timeout=_MAX_WAIT_S)
 
 
 async def take(attachment: Attachment, exchange: Exchange, services: Services) -> Shown | None:
-    """Keep one attachment; None where it is nowhere to be had.
+    """Store one attachment; return None if its content is not available.
 
     Raises:
-        MediaRefused: If it is of no kind that is read.
+        MediaRefused: If its type is not supported.
     """
     fetched = await content_of(attachment, services)
     if fetched is None:
@@ -67,7 +67,7 @@ async def take(attachment: Attachment, exchange: Exchange, services: Services) -
 
 
 async def content_of(attachment: Attachment, services: Services) -> tuple[bytes, str, str] | None:
-    """Return an attachment's bytes, name and declared type; None where they are not here and are not to be fetched."""
+    """Return an attachment's bytes, name and declared type; None if they would have to be fetched and may not be."""
     name, declared = attachment.name, attachment.declared
     if attachment.text:
         return attachment.text.encode("utf-8", "replace"), name or "document.txt", declared
@@ -80,10 +80,10 @@ async def content_of(attachment: Attachment, services: Services) -> tuple[bytes,
 
 
 def decoded(data: str) -> bytes:
-    """Return what Base64 stands for.
+    """Return the bytes of a Base64 text.
 
     Raises:
-        MediaRefused: If it is none.
+        MediaRefused: If it is not valid Base64.
     """
     try:
         if len(data) <= _PIECE:
@@ -104,7 +104,7 @@ async def _keep_all(exchange: Exchange, services: Services, fresh: list[Attached
                 await services.library.used(exchange.required_scope, one.item)
             elif one.action == "left":
                 one.item = await take(one.attachment, exchange, services)
-                if one.action == "left":  # else it has been put into words meanwhile, for another model
+                if one.action == "left":  # else it was meanwhile replaced by text, for another model
                     one.action, one.reason = ("kept", "") if one.item else ("left", "not_here")
         except MediaRefused as refused:
             one.action, one.reason = "refused", refused.reason

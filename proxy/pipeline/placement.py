@@ -17,11 +17,11 @@ from proxy.store.sessions import ChainRow
 from proxy.types import Scope
 
 _MANY, _TAIL = 512, 384  # links
-_GAPS = 4  # places at which a client has left out messages
+_GAPS = 4  # places where a client left out messages
 
 
 async def locate(exchange: Exchange, services: Services) -> None:
-    """Place the request by what the store knows of its messages, and of the reply that it continues."""
+    """Place the request by the stored links of its messages, and by the reply that it continues."""
     if exchange.continues:
         exchange.placed.thread = await find_thread(exchange, services)
         name_points(exchange)
@@ -32,7 +32,7 @@ async def locate(exchange: Exchange, services: Services) -> None:
         known = await _known(exchange.required_scope, services, _hashes(exchange))
     place_by(exchange, services, known)
     hashes = _hashes(exchange)
-    if len(hashes) > _MANY:  # what came before a known message is known as well
+    if len(hashes) > _MANY:  # messages before a known one are known as well
         last = max((at for at, one in enumerate(hashes) if one in exchange.placed.known), default=-1)
         exchange.placed.known = {*exchange.placed.known, *hashes[: last + 1]}
     exchange.placed.is_located = True
@@ -43,7 +43,7 @@ def _hashes(exchange: Exchange) -> list[str]:
 
 
 async def _rejoin(exchange: Exchange, services: Services, known: Collection[str]) -> bool:
-    """Go on in the stored conversation of which the client left messages out; return whether there is one."""
+    """Continue a stored conversation from which the client left messages out; return whether the points changed."""
     points, scope = exchange.placed.points, exchange.required_scope
     tried = rejoined(points, known)
     pairs = await services.sessions.pairs(scope, [link.pair for link in tried]) if tried else []
@@ -55,7 +55,7 @@ async def _rejoin(exchange: Exchange, services: Services, known: Collection[str]
 
 
 async def _known(scope: Scope, services: Services, hashes: Sequence[str]) -> list[ChainRow]:
-    """Return the stored links of a chain; of a very long one the first and those about where the known part ends."""
+    """Return the stored links of a chain; of a very long one, the first and those near the end of the known part."""
     locate_links = services.sessions.locate
     if len(hashes) <= _MANY:
         return await locate_links(scope, hashes)
@@ -72,7 +72,7 @@ async def _known(scope: Scope, services: Services, hashes: Sequence[str]) -> lis
 
 
 async def find_thread(exchange: Exchange, services: Services) -> Thread | None:
-    """Return what the provider keeps of the conversation, as far as it went through here."""
+    """Return the conversation stored at the provider, as far as it was relayed here."""
     request, scope = exchange.request, exchange.required_scope
     if request is not None and request.continues:
         return await services.replies.thread(scope, request.continues)
@@ -80,7 +80,7 @@ async def find_thread(exchange: Exchange, services: Services) -> Thread | None:
 
 
 def name_points(exchange: Exchange) -> None:
-    """Name the request's messages; those that continue what the provider keeps, by what came before."""
+    """Name the request's messages by hash chain, which extends the state of a conversation at the provider."""
     scope, request, thread = exchange.required_scope, exchange.request, exchange.placed.thread
     after = thread.state if thread else ""
     if not after and request is not None and request.continues:
@@ -90,7 +90,7 @@ def name_points(exchange: Exchange) -> None:
 
 
 def _canonical(message: Message) -> bytes:
-    """Return the bytes by which a message is recognised, whether it came as a string or as a list of parts."""
+    """Return the bytes that identify a message, equal for content as a string and as a list of parts."""
     parts = [part.text.encode() if part.kind == "text" else _dumped(part.data) for part in message.parts]
     return b"\0".join(parts)
 
@@ -103,7 +103,7 @@ def _dumped(data: object) -> bytes:
 
 
 def _written_out(data: object) -> str:
-    """Return what orjson refuses, numbers beyond 64 bits, in some stable form; nesting beyond sense is all alike."""
+    """Return a stable text of data with integers beyond 64 bits, which orjson refuses; "" if nested too deeply."""
     try:
         return repr(data)
     except RecursionError:
@@ -111,7 +111,7 @@ def _written_out(data: object) -> str:
 
 
 def place_by(exchange: Exchange, services: Services, known: Sequence[ChainRow]) -> None:
-    """Place the request by these links; with none, as if nothing of it had been seen before."""
+    """Place the request by these links; without links, all its messages count as new."""
     scope = exchange.required_scope
     named = exchange.named.session_id or (exchange.placed.thread.session if exchange.placed.thread else "")
     fresh = timedelta(seconds=services.settings.memory.conversation_fresh_s)

@@ -1,4 +1,4 @@
-"""Rules for every step: the one blind except (memory may fail, the chat goes on and says so), and large bodies."""
+"""Rules for every step: the only blind ``except`` (memory fails open, and is noted as degraded), and large bodies."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from proxy.telemetry import DEGRADED
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_LARGE_BYTES = 500_000  # of a body; what is done with all of it would hold up other requests
+_LARGE_BYTES = 500_000  # of a body; work on all of it would block the event loop for other requests
 
 _log = structlog.get_logger(__name__)
 
 
 async def beside_loop(body: bytes, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call what takes as long as the request is large; in a thread where that is long."""
+    """Call a function whose time grows with the body; in a thread if the body is large."""
     if len(body) < _LARGE_BYTES:
         return function(*args, **kwargs)
     return await in_thread("cpu", function, *args, **kwargs)
@@ -30,9 +30,9 @@ async def beside_loop(body: bytes, function: Callable[P, T], *args: P.args, **kw
 
 @contextmanager
 def best_effort(exchange: Exchange, reason: str, *, deadline_reason: str = "deadline") -> Iterator[None]:
-    """Run a block whose failure leaves the exchange without it, noted under ``reason``.
+    """Run a block that may fail; its failure is noted under ``reason``, and the request goes on.
 
-    Cancellation (the client hung up) goes through; a passed deadline is noted as ``deadline_reason``.
+    Cancellation (the client disconnected) passes through; a passed deadline is noted as ``deadline_reason``.
     """
     try:
         yield

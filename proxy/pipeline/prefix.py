@@ -1,9 +1,9 @@
-"""Keeps what stood before a bound thought where it stood, and asks to drop thoughts where that cannot be.
+"""Bindings of signed thinking blocks to their prefix; asks the provider to drop them if memory changed the prefix.
 
-A provider binds a reply's signed thoughts to the system prompt, the tools and the messages before them. Of each such
-reply two digests are kept: of what the client had sent and of what the provider was sent. Where the client's is as it
-was and ours is not, memory changed the prefix: a memory was forgotten, a history compacted. Then the request asks the
-provider to drop such thoughts. What the client itself changed is refused, and the refusal goes back as it is.
+A provider binds a reply's signed thinking blocks to the system prompt, the tools and the messages before them. Two
+digests of each such prefix are stored: as the client sent it, and as it was forwarded. If the client's is unchanged and
+the forwarded one is not, memory changed the prefix: a memory was forgotten, or a history compacted. Then the request
+asks the provider to drop such blocks. A change by the client is refused by the provider, and the refusal is relayed.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ from proxy.store.bindings import Binding, signature_hash
 from proxy.store.ledger import LedgerEntry
 
 REASON = "prefix"
-DEADLINE_S = 2.0  # as of the ledger; a reading takes 0.3 ms
+DEADLINE_S = 2.0  # as for the ledger; a read takes 0.3 ms
 MAX_PLACES = 20  # of blocks in a receipt: 60 bytes each, again with every request
-MAX_TRIED = 16  # thoughts of a request, the last first, until one is known
+MAX_TRIED = 16  # thinking blocks of a request, last first, until one is known
 
 _log = structlog.get_logger(__name__)
 
 
 async def look_up(exchange: Exchange, services: Services) -> None:
-    """Fill in what is known of the last bound thought of a request."""
+    """Fill in the last bound thinking block of a request, with its stored binding."""
     request, scope = exchange.request, exchange.scope
     if request is None or scope is None or exchange.dialect is not messages or exchange.mode == "observe":
         return
     signatures = binding.last_signed(request.body, MAX_TRIED)
     if not signatures or binding.has_choice(request.body):
         return
-    exchange.placed.bound = Bound(signatures[0], is_ours=True)  # for want of better knowledge
+    exchange.placed.bound = Bound(signatures[0], is_ours=True)  # assumed if the store does not answer
     with best_effort(exchange, "store"):
         async with asyncio.timeout(DEADLINE_S):
             known = await services.bindings.read(scope, [signature_hash(one) for one in signatures])
             found = next((one for one in signatures if signature_hash(one) in known), "")
             if found:
                 exchange.placed.bound = Bound(found, known[signature_hash(found)])
-            else:  # a memory that knows of no thought has lost what it knew, or never had anything
+            else:  # a scope without any binding has lost its bindings, or never had one
                 exchange.placed.bound = Bound(signatures[0], is_ours=not await services.bindings.has_any(scope))
 
 
 async def protect(exchange: Exchange, body: bytes) -> None:
-    """Note whether a body that is about to be sent needs the provider to drop thoughts for what memory changed."""
+    """Note whether the provider must drop thinking blocks of this body because memory changed their prefix."""
     if exchange.placed.bound is not None and not exchange.placed.drops_thoughts and not exchange.placed.keeps_thoughts:
         exchange.placed.drops_thoughts = await beside_loop(body, _is_broken, exchange, body)
 
 
 def as_sent(exchange: Exchange, body: bytes, *, is_native: bool = True) -> tuple[bytes, list[tuple[str, str]]]:
-    """Return a body and its headers, with the wish to drop thoughts where it is needed.
+    """Return a body and its headers, asking the provider to drop thinking blocks if needed.
 
-    A request that does not think, or is translated to another wire, cannot say it: it goes without thoughts.
+    A request without thinking, or translated to another wire format, cannot ask: its thinking blocks are removed.
     """
     headers = list(exchange.headers)
     if not exchange.placed.drops_thoughts or exchange.request is None:
@@ -70,9 +70,9 @@ def as_sent(exchange: Exchange, body: bytes, *, is_native: bool = True) -> tuple
 
 
 def is_to_mend(exchange: Exchange, told: str) -> bool:
-    """Return whether a refusal is for what memory changed, and a second try may help.
+    """Return whether a refusal is due to changes by memory, so that a second try may help.
 
-    Also true where the provider does not know the wish: then the request goes up without it.
+    Also true if the provider rejects the parameter that drops thinking blocks: the second try leaves it out.
     """
     bound = exchange.placed.bound
     if bound is None or exchange.placed.keeps_thoughts:
@@ -85,7 +85,7 @@ def is_to_mend(exchange: Exchange, told: str) -> bool:
 
 
 def mend(exchange: Exchange) -> None:
-    """Ask for the other way, once, and say so."""
+    """Toggle the request to drop thinking blocks, once, and note the degradation."""
     exchange.placed.keeps_thoughts = exchange.placed.drops_thoughts
     exchange.placed.drops_thoughts = not exchange.placed.drops_thoughts
     exchange.degrade(REASON)
@@ -93,7 +93,7 @@ def mend(exchange: Exchange) -> None:
 
 
 def entries_of(exchange: Exchange) -> list[LedgerEntry]:
-    """Return what to remember of what was injected; another text at a place belongs to the reply that followed it."""
+    """Return the ledger entries to store; a text that differs from the stored one is filed under the signed reply."""
     signatures = exchange.relayed.reply.signatures if exchange.relayed.reply is not None else ()
     stood = {(entry.anchor, entry.kind): entry.text for entry in exchange.placed.ledger}
     name = signature_hash(signatures[-1]) if signatures else ""
@@ -108,10 +108,10 @@ def entries_of(exchange: Exchange) -> list[LedgerEntry]:
 
 
 def places_of(exchange: Exchange) -> list[list[Any]]:
-    """Return where our texts stand in a request, as its receipt keeps it: at the start, and the newest blocks.
+    """Return the places of injected texts for the receipt: those at the start, and the newest blocks.
 
-    Of each: the message, the kind, the anchor in the ledger where that is not the message, and the characters of the
-    text, by which it is known to be kept as it was.
+    Each is the message, the kind, the anchor in the ledger if that is not the message, and the text's number of
+    characters, which shows whether the stored text is unchanged.
     """
     done, entries = exchange.assembly, entries_of(exchange)
     renamed: dict[tuple[str, str], str] = {
@@ -127,7 +127,7 @@ def places_of(exchange: Exchange) -> list[list[Any]]:
 
 
 def bindings_of(exchange: Exchange) -> list[Binding]:
-    """Return what the reply's thoughts are bound to, and what a thought is bound to that was asked to be dropped."""
+    """Return the bindings of the reply's thinking blocks, and of the one that the provider was asked to drop."""
     if exchange.dialect is not messages or exchange.request is None or exchange.mode == "observe":
         return []
     signatures = exchange.relayed.reply.signatures if exchange.relayed.reply is not None else ()
@@ -146,7 +146,7 @@ def bindings_of(exchange: Exchange) -> list[Binding]:
 
 
 def _is_broken(exchange: Exchange, body: bytes) -> bool:
-    """Return whether the prefix of the last known thought is the client's as it was, and not ours as it was."""
+    """Return whether the prefix of the last known block is unchanged by the client, but not as forwarded."""
     bound = exchange.placed.bound
     if bound is None or bound.known is None:
         return False
@@ -158,7 +158,7 @@ def _is_broken(exchange: Exchange, body: bytes) -> bool:
 
 
 def _is_changed(exchange: Exchange) -> bool:
-    """Return whether memory changed what stands before the last bound thought."""
+    """Return whether memory changed the prefix of the last bound thinking block."""
     digests = (
         _both(exchange, exchange.upstream_body, exchange.placed.bound.signature) if exchange.placed.bound else None
     )

@@ -1,4 +1,4 @@
-"""Step 2: place the request in its conversation and find what matters for it, within one deadline; fails open."""
+"""Step 2, recall: place the request in its conversation and find relevant memory within one deadline. Fails open."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
 _PASSAGES_SHARE = 0.65  # of the deadline
-_EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
-LEDGER_DEADLINE_S = 2.0  # of a conversation that goes on; a reading takes 0.3 ms
+_EMBED_SHARE = 0.6  # of the deadline: lexical search must still fit after a slow embedder
+LEDGER_DEADLINE_S = 2.0  # for a conversation with a history; a read takes 0.3 ms
 _MAX_HITS = 80
-_MAX_PASSAGES = 24  # of what a request leaves out
-_SCANNED_IN_TIME = 2_000_000  # characters for which the deadline is meant; of more, nothing else finds what was said
-_MAX_KEPT = 200  # turns of a conversation that the provider keeps
+_MAX_PASSAGES = 24  # of the messages that a request leaves out
+_SCANNED_IN_TIME = 2_000_000  # characters in one deadline; more get more time, as no other search covers them
+_MAX_KEPT = 200  # turns of a conversation that the provider stores
 
 
 async def recall(exchange: Exchange, services: Services) -> None:
-    """Fill in the conversation and, where the mode reads, what was recalled."""
+    """Fill in the place in the conversation and, if the mode reads memory, the hits."""
     with best_effort(exchange, "memory"):
         await beside_loop(exchange.body, name_points, exchange)
     deadline_s = services.settings.memory.deadline_ms / 1000
@@ -73,14 +73,14 @@ async def recall(exchange: Exchange, services: Services) -> None:
 
 
 async def put_back(exchange: Exchange, services: Services, until: float) -> None:
-    """Fill in the conversation and what its earlier turns carry: a late recall may add nothing, but takes nothing away.
+    """Fill in the conversation and its ledger: a late recall may add no block, but removes no earlier one.
 
-    Providers that bind a reply to what stood before it refuse a history from which a block is gone.
+    Providers that bind a reply to the content before it refuse a history in which a block is missing.
 
     Args:
-        exchange: With its messages named.
-        services: Where conversations are known.
-        until: Time of the loop until which a request without a history waits.
+        exchange: Request whose points are named.
+        services: Services with the stored conversations.
+        until: Deadline on the event loop's clock, for a request without a history.
     """
     has_history = any(message.role == "assistant" for message in exchange.messages)
     if has_history:
@@ -100,9 +100,9 @@ async def put_back(exchange: Exchange, services: Services, until: float) -> None
 
 
 def _is_answered(exchange: Exchange) -> bool:
-    """Return whether the last message says nothing of the user's and their last words have their block already.
+    """Return whether the last message has no text by the user, and their last text already has a block.
 
-    So it is in the tool loop of an agent that sends outcomes as messages of the user.
+    This holds in the tool loop of an agent that sends tool results as user messages.
     """
     users = [point for point in exchange.placed.points if point.role == "user"]
     if not users or exchange.said(users[-1].index):
@@ -112,7 +112,7 @@ def _is_answered(exchange: Exchange) -> bool:
 
 
 async def recall_left_out(exchange: Exchange, services: Services) -> None:
-    """Add what fits of the messages that a request leaves out for a model with less room."""
+    """Add relevant passages of the messages that a request leaves out for a model with a smaller window."""
     passages = await _in_left_out(exchange, services.settings.memory.deadline_ms / 1000)
     personal = is_personal(exchange.found.query)
     if exchange.found.standing is not None and is_relevant(passages, personal=personal, cosine=math.nan):
@@ -141,10 +141,10 @@ async def _look_up(
     )
     embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
     left_out = [as_hit(exchange, passage) for passage in passages]
-    try:  # the embedder computes in a thread: what is read meanwhile costs no time
+    try:  # the embedder computes in a thread: reads run meanwhile and add no latency
         with best_effort(exchange, "store"):
             exchange.found.standing = await standing(scope, services.index)
-            exchange.found.hits = seen(exchange.found.standing, left_out)  # should the store be too slow for more
+            exchange.found.hits = seen(exchange.found.standing, left_out)  # the result if the store times out
             await services.index.prepare(scope)
         query = replace(query, vector=await embedding)
         if not await _tells(exchange, services, query, passages):
@@ -170,7 +170,7 @@ async def _look_up(
 
 
 async def _tells(exchange: Exchange, services: Services, query: Query, passages: Sequence[Passage]) -> bool:
-    """Return whether passages of what is left out fit the query, by words; by meaning where words do not settle it."""
+    """Return whether left-out passages fit the query, by lexical score; by cosine if that is undecided."""
     personal = is_personal(query.text)
     settled = is_relevant(passages, personal=personal)
     if settled is None:
@@ -185,7 +185,7 @@ async def _tells(exchange: Exchange, services: Services, query: Query, passages:
 
 
 async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> list[Episode]:
-    """Return what was said before in a conversation that the provider keeps, as far as it is stored here."""
+    """Return the earlier turns of a conversation that the provider stores, as far as they are stored here."""
     turns: list[Episode] = []
     if exchange.placed.thread is not None:
         with best_effort(exchange, "store"):
@@ -203,7 +203,7 @@ def _said(exchange: Exchange, before: Sequence[Episode], role: str) -> list[str]
 async def _embedded(
     exchange: Exchange, services: Services, query: Query, deadline_s: float
 ) -> NDArray[np.float32] | None:
-    """Return the query's vector, None where there is nothing to embed or the embedder is slow or broken."""
+    """Return the query's vector; None if the text is empty, or the embedder fails or is too slow."""
     vector: NDArray[np.float32] | None = None
     if not query.text:
         return vector
@@ -216,12 +216,12 @@ async def _embedded(
 
 
 def _as_stored(said: Sequence[str], answers: Sequence[str]) -> tuple[str, ...]:
-    """Return the messages whole and in the pieces in which they would be stored."""
+    """Return each message whole, followed by the pieces in which it would be stored."""
     return tuple(piece for text in (*said, *answers) for piece in (text, *as_pieces(text[:MAX_CHARACTERS])))
 
 
 def _unsaid(hits: Sequence[Hit], said: Sequence[str]) -> list[Hit]:
-    """Return the hits that the messages do not say already: a fact by its quote or text, an old turn word for word."""
+    """Return the hits whose text is not in the messages; a fact's quote counts as its text."""
     stated = " ".join(" ".join(said).casefold().split())
     return [hit for hit in hits if not _is_stated(hit, stated)]
 
@@ -232,11 +232,11 @@ def _is_stated(hit: Hit, stated: str) -> bool:
 
 
 def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
-    """Leave out replies to messages of this request: they stand there as the client shows them, or are sought anew."""
+    """Leave out files in this request, and replies to its messages: the client sends these, or asks for new ones."""
     files = exchange.files.standing
     hits = [hit for hit in hits if hit.source not in _SHOWN or hit.id.partition(".")[0] not in files]
     session = exchange.required_scope.session
-    if exchange.placed.thread is not None:  # the provider keeps all of it
+    if exchange.placed.thread is not None:  # the provider stores the whole session
         return [hit for hit in hits if hit.source != "episode" or hit.session != exchange.placed.thread.session]
     if not any(hit.session == session and hit.source == "episode" for hit in hits):
         return hits
@@ -245,7 +245,7 @@ def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
 
 
 async def _in_left_out(exchange: Exchange, deadline_s: float) -> list[Passage]:
-    """Return what fits of the messages that the request leaves out: they may have come with it, and not be stored."""
+    """Return relevant passages of left-out messages, which may be new in this request and not stored yet."""
     found: list[Passage] = []
     if not exchange.dropped:
         return found
@@ -260,7 +260,7 @@ async def _in_left_out(exchange: Exchange, deadline_s: float) -> list[Passage]:
 
 
 def as_hit(exchange: Exchange, passage: Passage) -> Hit:
-    """Return a passage under the name that the message has, or will have, in the store."""
+    """Return a passage as a hit, with the id that its message has, or will have, in the store."""
     id_ = message_id(exchange.required_scope.session, exchange.placed.points[passage.number].hash)
     return Hit(
         "episode",
@@ -277,7 +277,7 @@ def as_hit(exchange: Exchange, passage: Passage) -> Hit:
 
 
 def _with_tasks(exchange: Exchange, stands: Standing) -> list[Hit]:
-    """Return the hits with tasks that matter whatever was found, and with the due date of every task."""
+    """Return the hits preceded by tasks that matter for every query; every task gets its dates."""
     tasks = {row.id: dates_of(row, task) for row, task in open_tasks(stands.tasks)}
     hits = [replace(hit, dates=tasks[hit.id]) if hit.id in tasks else hit for hit in exchange.found.hits]
     more = told(stands.tasks, exchange.found.query, exchange.moment, is_first=_is_first(exchange))
@@ -286,13 +286,13 @@ def _with_tasks(exchange: Exchange, stands: Standing) -> list[Hit]:
 
 
 def _is_first(exchange: Exchange) -> bool:
-    """Return whether a conversation begins with this request."""
+    """Return whether this request begins a conversation."""
     is_alone = sum(point.links for point in exchange.placed.points) == 1 and exchange.placed.thread is None
     return is_alone and not exchange.continues
 
 
 async def _opening(exchange: Exchange, services: Services, stands: Standing) -> list[Hit]:
-    """Return what the last conversations were about, where a new one begins."""
+    """Return summaries of the last sessions if this request begins a new one, else nothing."""
     most = services.settings.memory.opening_summaries
     if not most or not _is_first(exchange):
         return []
@@ -306,7 +306,7 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
 
 
 def still_true(ledger: Sequence[LedgerEntry], stands: Standing, shared: Shared) -> list[LedgerEntry]:
-    """Return the injected blocks that may go on being injected: nothing in them is over, withheld or shared no more."""
+    """Return the ledger entries without any memory that is closed, withheld or no longer shared."""
     return [one for one in ledger if stands.still_holds(one) and is_shared_still(shared, one.memory_ids)]
 
 
@@ -316,7 +316,7 @@ def seen(stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
 
 
 async def _in_short(hits: list[Hit], exchange: Exchange, services: Services) -> list[Hit]:
-    """Return the hits, those long memories in short that nobody used for long."""
+    """Return the hits; long memories unused for ``compress_days`` are shortened."""
     long = [hit.id for hit in hits if hit.source == "fact" and len(hit.text) > MAX_WHOLE]
     days = services.settings.memory.compress_days
     if not long or not days:
@@ -330,13 +330,13 @@ async def _in_short(hits: list[Hit], exchange: Exchange, services: Services) -> 
 
 
 def holding(stands: Standing, hits: Sequence[Hit], now: datetime, question: str) -> list[Hit]:
-    """Return the hits without what is over by itself; for a question about the past with its end."""
+    """Return the hits without expired memories; a question about the past keeps them, with their end."""
     meant = span(question, now)
     is_past = is_of_past(question) or (meant is not None and meant[1] < now)
     return current(hits, stands.passing, now, is_past=is_past)
 
 
 def _merged(hits: Sequence[Hit], left_out: Sequence[Hit]) -> list[Hit]:
-    """Return hits of the store and of what is left out by turns, each once."""
+    """Return the hits of the store and of left-out messages, interleaved and without duplicates."""
     pairs = zip_longest(hits, left_out)
     return list({hit.id: hit for pair in pairs for hit in pair if hit is not None}.values()) if left_out else list(hits)

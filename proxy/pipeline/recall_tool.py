@@ -1,4 +1,4 @@
-"""The ``recall`` tool, for clients that asked for it: its calls are answered here, inside the one reply."""
+"""The opt-in ``recall`` tool: Throughline answers its calls inside the one reply that the client sees."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ENDED = "What was there has been taken back since."
 
 @dataclass(slots=True)
 class Answering:
-    """A reply with the calls of our tool answered inside it; the client sees one reply without them."""
+    """A reply with the ``recall`` calls answered inside it; the client sees one reply without them."""
 
     exchange: Exchange
     services: Services
@@ -53,7 +53,7 @@ class Answering:
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """The first reply's headers, without those that tell of its bytes."""
+        """The first reply's headers, without length and encoding if its bytes change."""
         gone = ("content-length", "content-encoding") if self._is_ours else ()
         return [(name, value) for name, value in self.response.headers if name.lower() not in gone]
 
@@ -64,11 +64,11 @@ class Answering:
         )
 
     async def aclose(self) -> None:
-        """Let go of the reply that is going on."""
+        """Close the current upstream reply."""
         await self.response.aclose()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body as the client is to see it."""
+        """Yield the body for the client."""
         if not self._is_ours:
             async for chunk in self.response.chunks():
                 yield chunk
@@ -88,7 +88,7 @@ class Answering:
     async def _stream(self, shown: ReplyFilter) -> AsyncIterator[bytes]:
         async for chunk in self.response.chunks():
             if passed := shown.feed(chunk):
-                self._note(shown)  # before the end is seen by whoever keeps the turn
+                self._note(shown)  # before the end reaches the relay, which journals the turn
                 yield passed
         if rest := shown.close():
             self._note(shown)
@@ -106,10 +106,10 @@ class Answering:
         self.exchange.tool.continues_as, self.exchange.tool.open_calls = shown.goes_on_as, shown.open_calls
 
     async def _go_on(self, shown: ReplyFilter, *, is_last: bool) -> None:
-        """Answer the calls and ask on.
+        """Answer the calls and send the request for the next part of the reply.
 
         Raises:
-            UpstreamUnreachable: If the provider does not go on; the client's reply breaks off.
+            UpstreamUnreachable: If the provider does not continue; the client's reply breaks off.
         """
         exchange, target = self.exchange, self.exchange.target
         assert target is not None
@@ -127,7 +127,7 @@ class Answering:
 
 
 async def _answered(exchange: Exchange, services: Services, call: Call) -> str:
-    """Return what is told for one call; whatever fails tells that nothing was found."""
+    """Return the answer to one call; on any failure it says that nothing was found."""
     arguments = parsed(call.arguments.encode() or b"{}")
     arguments = arguments if isinstance(arguments, dict) else {}
     told = ""
@@ -140,7 +140,7 @@ async def _answered(exchange: Exchange, services: Services, call: Call) -> str:
 
 
 async def _messages(exchange: Exchange, services: Services, named: str) -> str:
-    """Return messages of this conversation by their numbers, as far as they have not been taken back since."""
+    """Return messages of this conversation by their numbers, without statements retracted since."""
     stands = await standing(exchange.required_scope, services.index)
     numbers: list[int] = []
     for match in _RANGE.finditer(named):
@@ -161,12 +161,12 @@ async def _messages(exchange: Exchange, services: Services, named: str) -> str:
 
 
 def _shown(text: str, role: str) -> str:
-    """Return a message as an entry of its own, with what the user quoted in it in brackets that say so."""
+    """Return a message as one fenced entry, with the user's quotations in marked brackets."""
     return fence.item(marked(text) if role == "user" else text)
 
 
 async def _found(exchange: Exchange, services: Services, text: str) -> str:
-    """Return what the store and the messages left out have to say to a query."""
+    """Return a block of hits for a query, from the left-out messages and the store."""
     scope = exchange.required_scope
     vector = (await services.embedder.embed([text], purpose="query"))[0] if services.is_embedder_warm else None
     query = Query(text, "", vector, exchange.moment, session=scope.session)

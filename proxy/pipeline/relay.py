@@ -1,4 +1,4 @@
-"""Step 5: pass the reply on unchanged, and have the turn in the journal before its end is sent."""
+"""Step 5, relay: pass the reply on unchanged, and journal the turn before the end of the reply is sent."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from proxy.upstream.headers import is_event_stream, value_of
 async def relay(exchange: Exchange, services: Services, response: UpstreamResponse) -> AsyncGenerator[bytes, None]:
     """Yield the provider's bytes; the last ones only when the turn is durable.
 
-    A stream's chunk with the terminal event waits for the journal, every other one leaves as it comes. Any other body
-    is one chunk behind, so that its last one waits. When the client hangs up the generator is closed: the provider is
-    hung up on, then the partial turn is kept, and both run to their end although nobody awaits them any more.
+    In a stream, only the chunk with the terminal event waits for the journal. Any other body is relayed one chunk
+    late, so that its last chunk can wait. A disconnect of the client closes the generator: it closes the upstream,
+    then stores the partial turn; both run to completion, shielded from cancellation.
     """
     tail = _Tail(exchange, services, response)
     chunks = _stream(tail) if is_event_stream(response.headers) else _whole(tail)
@@ -36,13 +36,17 @@ async def relay(exchange: Exchange, services: Services, response: UpstreamRespon
 
 @dataclass(slots=True)
 class _Tail:
-    """Finish a reply exactly once: parse it, journal the turn, close the upstream."""
+    """End of a reply, done exactly once: parse it, journal the turn, close the upstream.
+
+    Attributes:
+        meter: Reads the token usage of a reply that is not parsed.
+    """
 
     exchange: Exchange
     services: Services
     response: UpstreamResponse
     accumulator: Folding | None = field(init=False)
-    meter: UsageMeter | None = field(init=False)  # where the reply is not read, what it cost is seen all the same
+    meter: UsageMeter | None = field(init=False)
     has_broken: bool = False
     is_remembered: bool = False
 
@@ -57,7 +61,7 @@ class _Tail:
 
     @property
     def has_to_wait(self) -> bool:
-        """Return whether something is to be written before the end of the reply is sent."""
+        """Return whether something must be written before the end of the reply is sent."""
         return not self.is_remembered or self.exchange.handing is not None
 
     def feed(self, chunk: bytes) -> None:
@@ -69,7 +73,7 @@ class _Tail:
             self.exchange.handing.feed(chunk)
 
     async def remember(self, finish: Finish | None = None) -> None:
-        """Keep the turn; without ``finish`` the reply itself tells whether it is whole."""
+        """Journal the turn; without ``finish``, the parsed reply decides whether it is complete."""
         if self.exchange.handing is not None:
             await shielded(self.exchange.handing.note(self.services), "hand out")
         if self.is_remembered:
@@ -88,7 +92,7 @@ class _Tail:
 
     async def close(self) -> None:
         await self.response.aclose()
-        await asyncio.sleep(0)  # of many clients that hang up at once, every provider is let go before a turn is kept
+        await asyncio.sleep(0)  # if many clients disconnect at once, every upstream is closed before a turn is stored
         self.exchange.relayed.usage = self.meter.usage() if self.meter is not None else self.exchange.relayed.usage
         await self.remember("upstream_error" if self.has_broken else "client_closed")
 

@@ -1,4 +1,4 @@
-"""Step 6: one insert into the journal, before the end of the reply is sent; fails open, and says so."""
+"""Step 6, remember: journal the turn in one transaction before the end of the reply is sent. Fails open, noted."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ from proxy.upstream.model_map import Prices
 
 _MAX_CONSIDERED = 30
 _MAX_WAIT_S = 2.0
-_MAX_WAIT_AFTER_FAILURE_S = 0.25  # SQLite tries a locked file every 0.1 s
+_MAX_WAIT_AFTER_FAILURE_S = 0.25  # SQLite retries a locked file every 0.1 s
 _MAX_OF_NAME = 60  # characters
-_OF_MEMORIES = frozenset({"fact", "summary", "task"})  # what else is injected has no uses to be counted
+_OF_MEMORIES = frozenset({"fact", "summary", "task"})  # uses are counted for no other source
 
 
 async def remember(exchange: Exchange, services: Services, finish: Finish, status: int) -> None:
-    """Write the turn, its place in the conversation, what was injected and the receipt, in one transaction.
+    """Write the turn, its place in the conversation, the ledger entries and the receipt, in one transaction.
 
-    A database that is locked does not hold up the reply for long, and the replies after it hardly at all, until a turn
-    is written again; what was handed to it may still be written later.
+    A locked database delays this reply by ``_MAX_WAIT_S``, and later replies by ``_MAX_WAIT_AFTER_FAILURE_S`` until a
+    write succeeds again. A record that timed out may still be written later.
     """
     if exchange.scope is None or exchange.mode == "off":
         return
     with exchange.timings.step("journal"), best_effort(exchange, "journal", deadline_reason="journal"):
         async with asyncio.timeout(_MAX_WAIT_S):
             await settle(exchange)
-            if not exchange.placed.is_located:  # too slow before the first token; here it can be waited for
+            if not exchange.placed.is_located:  # it timed out before the first token; the end of the reply can wait
                 await locate(exchange, services)
         if services.is_ephemeral:
             services.last_used[exchange.scope] = services.clock.monotonic()
@@ -78,7 +78,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
 
 
 async def _note_names(exchange: Exchange, services: Services) -> None:
-    """Keep which agent asked, and in which project; what cannot be kept is told again with the next request."""
+    """Store the names of the agent and the project; on failure the next request brings them again."""
     if exchange.mode == "observe":
         return
     scope, now = exchange.required_scope, services.clock.now()
@@ -90,7 +90,7 @@ async def _note_names(exchange: Exchange, services: Services) -> None:
 
 
 async def _tell_in_memory(exchange: Exchange, services: Services, finish: Finish) -> None:
-    """Keep for a while, in memory, the receipt that could not be written: the head of a stream is long sent."""
+    """Hold an unwritten receipt in RAM for ``ephemeral_ttl_s``: the response headers, already sent, name it."""
     ram = services.ephemeral
     if ram is None:
         return
@@ -136,7 +136,7 @@ def _link(point: Point, offset: int, *, learned: bool) -> Link:
 
 
 def _kept(exchange: Exchange) -> Kept | None:
-    """Return the name under which the provider keeps this exchange, where it does."""
+    """Return the provider's id of the stored response, and its place; None if the provider does not store it."""
     reply, request, thread = exchange.relayed.reply, exchange.request, exchange.placed.thread
     links = [point for point in exchange.placed.points if point.links]
     state = links[-1].state if links else thread.state if thread else ""
@@ -155,16 +155,16 @@ def _kept(exchange: Exchange) -> Kept | None:
 
 
 def _turn(exchange: Exchange, finish: Finish) -> Turn:
-    """Return what this exchange adds; where nothing is new, the same turn as before, which the journal knows."""
+    """Return the turn of this exchange; without new messages it equals the earlier turn, which the journal detects."""
     scope = exchange.required_scope
     links = [point for point in exchange.placed.points if point.links]
     users = [point.index for point in links if point.role == "user"]
     last_user = users[-1] if users else -1
-    is_step = links[-1].role != "user"  # of a tool loop: what the user said was kept with the first
+    is_step = links[-1].role != "user"  # in a tool loop: the user's message was stored with the first step
     start = exchange.placed.first_new if is_step or last_user < 0 else min(exchange.placed.first_new, last_user)
     fresh = exchange.placed.points[max(start, 0) :]
     if any(point.hash in exchange.placed.known for point in links if point.index < start):
-        fresh = list(dropwhile(lambda point: point.role == "assistant", fresh))  # kept when it was given
+        fresh = list(dropwhile(lambda point: point.role == "assistant", fresh))  # stored when it was relayed
     said = []
     for point in fresh:
         asked = exchange.messages[point.index - 1].text if point.index else ""
@@ -177,7 +177,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
     reply = exchange.relayed.reply
     return Turn(
         id=turn_id(scope.session, links[-1].hash),
-        scope=replace(scope, teams=()),  # nothing of what was said is the team's
+        scope=replace(scope, teams=()),  # a turn never belongs to a team
         messages=tuple(said),
         reply=redact(without_thoughts(without_blocks(reply.text))[:MAX_CHARACTERS]) if reply else "",
         finish=finish,
@@ -192,11 +192,11 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
 
 
 def receipt_of(exchange: Exchange, finish: Finish) -> dict[str, Any]:
-    """Return why the request carries what it carries: ids in place of texts, which are looked up when it is read."""
+    """Return the receipt of a request: ids in place of texts, which are looked up when the receipt is read."""
     injected = exchange.assembly.hits
     shown = {hit.id for hit in injected} | exchange.assembly.carried
     kept_out = exchange.found.recalled.considered if exchange.found.recalled is not None else []
-    found = {hit.id for hit in exchange.found.hits}  # a summary that opens a conversation may be found as well
+    found = {hit.id for hit in exchange.found.hits}  # an opening summary may also be a hit of the search
     opening = [hit for hit in exchange.found.opening if hit.id not in found]
     is_changed = exchange.upstream_body is not exchange.resolved_body
     considered = [hit for hit in (*exchange.found.hits, *opening, *kept_out) if hit.id not in shown]
@@ -230,7 +230,7 @@ def receipt_of(exchange: Exchange, finish: Finish) -> dict[str, Any]:
 
 
 def _client(headers: Mapping[str, str]) -> str:
-    """Return the program that asks, as it calls itself, without its system and parts.
+    """Return the client program's own name from the user agent, without its system and components.
 
     >>> _client({"user-agent": "claude-cli/2.1.328 (external, cli)"})
     'claude-cli/2.1.328'
@@ -239,24 +239,24 @@ def _client(headers: Mapping[str, str]) -> str:
 
 
 def _asked(exchange: Exchange) -> str:
-    """Return the id of the user's last message, under which the conversation shows it; "" where there is none."""
+    """Return the id of the user's last message, as in the listing of the conversation; "" if there is none."""
     users = [point.hash for point in exchange.placed.points if point.role == "user" and point.links]
     return message_id(exchange.required_scope.session, users[-1]) if users else ""
 
 
 def _of(exchange: Exchange, kind: str) -> list[str]:
-    """Return the ids of what this request newly carries of a kind."""
+    """Return the ids of the newly injected memories of a kind."""
     return [id_ for entry in exchange.assembly.entries if entry.kind == kind for id_ in entry.memory_ids]
 
 
 def _told(one: Attached) -> dict[str, Any]:
-    """Return what became of an attachment, without its name: what is deleted is not to be found here either."""
+    """Return the outcome of an attachment, without its name: a deleted file must leave no trace here."""
     entry = {"kind": one.attachment.kind, "id": one.item.id if one.item else None, "action": one.action}
     return {**entry, "source": "tool" if one.attachment.is_of_tool else "user", "reason": one.reason or None}
 
 
 def _entry(hit: Hit) -> dict[str, Any]:
-    """Return an entry without its text, which is looked up when the receipt is read: what is erased stays erased."""
+    """Return an entry without its text, which is looked up when the receipt is read: erased text stays erased."""
     return {
         "source": hit.source,
         "id": hit.id,
@@ -268,7 +268,7 @@ def _entry(hit: Hit) -> dict[str, Any]:
 
 
 def _costs_of(exchange: Exchange, services: Services) -> tuple[Cost, ...]:
-    """Return the tokens put into the request and those left out of it, at the price of fresh input."""
+    """Return the tokens added to the request and those left out of it, at the price of uncached input."""
     if exchange.scope is None or exchange.mode in ("observe", "off"):
         return ()
     prices = _prices(exchange, services)
@@ -281,9 +281,9 @@ def _costs_of(exchange: Exchange, services: Services) -> tuple[Cost, ...]:
 
 
 def _price_of(exchange: Exchange, services: Services) -> float:
-    """Return what the provider takes for the request and its reply, in US dollars; 0 where that is not known.
+    """Return the provider's price of the request and its reply, in US dollars; 0 if unknown.
 
-    What it took from its cache counts at the price of that.
+    Tokens read from the provider's cache count at the cache price.
     """
     prices, reply = _prices(exchange, services), exchange.relayed.reply
     used = counted(exchange.relayed.usage or (reply.usage if reply else None))

@@ -1,4 +1,4 @@
-"""The values that the steps of a request fill in, one class a step."""
+"""Sections of an exchange, each filled in by one step of a request."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Taker:
     """Inputs that a model accepts.
 
     Args:
-        sees: Images.
-        reads: PDF files.
-        window: Tokens of a request; None: not known.
+        sees: The model accepts images.
+        reads: The model accepts PDF files.
+        window: Context window in tokens; None if unknown.
     """
 
     sees: bool
@@ -39,12 +39,12 @@ class Taker:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The last thought of a request that its provider binds to what stood before it.
+    """The last thinking block of a request that its provider binds to the content before it.
 
     Args:
-        signature: Its own.
-        known: What it is bound to, where it was given here.
-        is_ours: Where it is not known: whether memory may have lost what stood before it.
+        signature: Signature of the block.
+        known: Recorded binding of the block; None if it was not relayed here.
+        is_ours: For an unknown block: True if memory may have lost the content before it.
     """
 
     signature: str
@@ -54,7 +54,7 @@ class Bound:
 
 @dataclass(slots=True)
 class Attached:
-    """An image or file of the request, and what became of it.
+    """An image or file of the request, and its outcome.
 
     Args:
         attachment: As it stands in the request.
@@ -77,11 +77,11 @@ class Named:
     """Names in the request, filled in by identify.
 
     Attributes:
-        session: Conversation, as the client names it.
-        session_id: Our id of that conversation.
-        agent_id: Id of the agent that the client names, whether it keeps to itself or not.
-        project: By header, or the folder that a coding agent works in.
-        has_budget: The client said how many tokens of memory it wants.
+        session: Client's name of the conversation.
+        session_id: Throughline's id of that conversation.
+        agent_id: Id of the agent that the client names, whether its memory is private or shared.
+        project: Name from the header, or the folder that a coding agent works in.
+        has_budget: True if the client sent a budget of memory tokens.
     """
 
     session: str = ""
@@ -96,10 +96,10 @@ class Files:
     """Images and files of the request, filled in by attach and keep.
 
     Attributes:
-        items: In the order of the request.
+        items: Attachments in the order of the request.
         made_for: Inputs of the model for which the body was made.
-        standing: Ids of those that stand in the request as a whole.
-        keeping: Stores them beside the request; its turn waits for it.
+        standing: Ids of the attachments that the request holds in full.
+        keeping: Task that stores them concurrently; journaling the turn waits for it.
     """
 
     items: list[Attached] = field(default_factory=list)
@@ -115,16 +115,16 @@ class Placed:
     Attributes:
         points: Messages by their names in the hash chain.
         thread: Conversation at the provider that this one continues.
-        known: Links of this conversation that were learned from.
-        first_new: Index of the first message that is new.
-        left_out: How many earlier messages of the conversation the client did not send again.
-        is_located: The store was asked; else it is placed by the request alone.
+        known: Hashes of the links of this conversation that were learned from.
+        first_new: Index of the first new message.
+        left_out: Number of earlier messages of the conversation that the client did not send again.
+        is_located: True if the store was queried; else the place follows from the request alone.
         ledger: Blocks that earlier requests carried.
-        bound: Last thought that is bound to what stood before it.
-        drops_thoughts: The provider is asked to drop thoughts, for what memory changed before them.
-        keeps_thoughts: The provider does not know that wish.
+        bound: Last thinking block that is bound to the content before it.
+        drops_thoughts: The provider is asked to drop thinking blocks, as memory changed the content before them.
+        keeps_thoughts: The provider does not support that parameter.
         compaction: Messages left out of a long history.
-        summary_tokens: Of the running summary.
+        summary_tokens: Tokens of the running summary.
     """
 
     points: list[Point] = field(default_factory=list)
@@ -147,11 +147,11 @@ class Found:
 
     Attributes:
         standing: Query-independent memory of the scope.
-        profile: Memories that stand in every conversation; None: not known.
+        profile: Memories in every conversation; None if unknown.
         recalled: Result of the search.
-        hits: Of it, those still true and not said in the request.
-        opening: Summaries of the last conversations, where this one begins.
-        query: Text searched for.
+        hits: Hits of the search that are still true and not in the request itself.
+        opening: Summaries of the last conversations, in the first request of a new one.
+        query: Search text.
     """
 
     standing: Standing | None = None
@@ -164,15 +164,15 @@ class Found:
 
 @dataclass(slots=True)
 class Tool:
-    """The `recall` tool, where the client asked for it.
+    """State of the opt-in `recall` tool.
 
     Attributes:
         is_wanted: The client, or its key, opted in.
-        is_offered: It stands in the request.
-        calls: Calls of it that were answered.
-        tokens: Of the answers.
-        continues_as: Provider's id of what follows the reply; the client knows it by another.
-        open_calls: Calls that the provider waits to be answered.
+        is_offered: The request holds the tool.
+        calls: Number of answered calls.
+        tokens: Tokens of the answers.
+        continues_as: Provider's id of the continued response; the client knows the response by another id.
+        open_calls: Ids of calls whose results the provider still needs.
     """
 
     is_wanted: bool = False
@@ -189,11 +189,11 @@ class Relayed:
 
     Attributes:
         attempts: Deployments that were tried.
-        reply: As read; None where it is not.
-        usage: Tokens as the provider counted them, also where the reply is not read.
-        refusal: Code of our own error, where that is the reply.
-        costs: Of memory in this request.
-        usd: Price of the request at the provider.
+        reply: The parsed reply; None if it is not parsed.
+        usage: Provider's token counts, also of a reply that is not parsed.
+        refusal: Code of the ProxyError, if one is the reply.
+        costs: Costs of memory in this request.
+        usd: Provider's price of the request, in US dollars.
     """
 
     attempts: list[Attempt] = field(default_factory=list)
