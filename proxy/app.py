@@ -33,8 +33,8 @@ from proxy.worker.reader import Reader
 from proxy.worker.schedule import Schedule
 
 _WORK_DRAIN_S = 10.0
-_TURN_S = 0.001  # a thread that computes yields to one that answers after this; Python's own 5 ms add up over a request
-_YOUNG_OBJECTS = 10_000  # reading an owner's rows makes thousands at once, and they stay
+_TURN_S = 0.001  # a computing thread yields to an answering one after this; Python's 5 ms add up over a request
+_YOUNG_OBJECTS = 10_000  # loading one user's index allocates thousands of long-lived objects at once
 
 
 def create_app(
@@ -43,10 +43,10 @@ def create_app(
     """Return the application; its services open when it starts.
 
     Args:
-        settings: All of them.
-        clock: Of the requests and of the background work.
+        settings: All settings.
+        clock: Clock of the requests and of the background work.
         pace: Pauses of the background work.
-        owns_process: The process does nothing else, so that its threads and its garbage collector may be tuned.
+        owns_process: True if the process runs nothing else; its threads and garbage collector are then tuned.
     """
     configure_logging(settings.telemetry)
     if owns_process:
@@ -57,7 +57,7 @@ def create_app(
         services = await open_services(settings, clock=clock, pace=pace)
         install(app, services)
         warming = spawn(_warm(services, owns_process=owns_process), "warm")
-        # What lives in memory is this process's own: no other one can learn from it.
+        # Only this process can learn from turns that it holds in memory.
         working = [part for part in services.both() if settings.worker.enabled or part.is_ephemeral]
         workers: list[Worker | Reader | Judging | Mender | Importer] = [
             Mender(services),
@@ -84,7 +84,7 @@ def create_app(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        # FastAPI's own would export URLs with their queries and the words of exceptions.
+        # FastAPI's telemetry would export URLs with their queries, and the texts of exceptions.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     wrap(app)
@@ -92,13 +92,13 @@ def create_app(
 
 
 def from_environment() -> FastAPI:
-    """Return the application of a worker process, which finds its settings in the environment."""
+    """Return the application of a worker process, with its settings from the environment."""
     threading.Thread(target=_end_with_supervisor, name="supervisor", daemon=True).start()
     return create_app(load_settings(), owns_process=True)
 
 
 def _end_with_supervisor() -> None:
-    """Stop this process once its supervisor was killed: it would hold the port against the next start."""
+    """Stop this process when its supervisor is killed: a survivor would hold the port and block the next start."""
     supervisor = multiprocessing.parent_process()
     if supervisor is not None:
         supervisor.join()
@@ -106,7 +106,7 @@ def _end_with_supervisor() -> None:
 
 
 async def _warm(services: Services, *, owns_process: bool) -> None:
-    """Load what is slow to load, then leave it out of every later garbage collection."""
+    """Load the slow parts, then exempt them from every later garbage collection."""
     if owns_process:
         sys.setswitchinterval(_TURN_S)
     await services.warm()
@@ -118,7 +118,7 @@ async def _warm(services: Services, *, owns_process: bool) -> None:
 
 
 async def work(settings: Settings) -> None:
-    """Work off the journal until the process is told to stop."""
+    """Process the journal until the process is asked to stop."""
     services = await open_services(settings)
     stop = asyncio.Event()
     requests = StopRequests(end_at_once)
@@ -149,7 +149,7 @@ def _take(number: int, requests: StopRequests, stop: asyncio.Event) -> None:
 async def drain_all(
     services: Services, workers: Sequence[Worker | Reader | Judging | Mender | Importer], schedule: Schedule
 ) -> None:
-    """Let running work end, then close; what is left stays in the journal."""
+    """Let running work end, then close the services; unfinished jobs stay in the journal."""
     await schedule.stop()
     await asyncio.gather(*(worker.stop(_WORK_DRAIN_S) for worker in workers))
     await drain(_WORK_DRAIN_S)

@@ -1,4 +1,4 @@
-"""The one place that reads the clock, so that tests can turn it."""
+"""Clocks and times; only this module reads the system clock, so that tests can set it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-PRESENT = timedelta(days=1)  # that a turn may wait to be learned, and still be of the present
+PRESENT = timedelta(days=1)  # a turn learned within this delay counts as present; an older one is a replay of the past
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _FIRST_MS = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
@@ -14,7 +14,7 @@ _LAST_MS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 
 class Clock:
-    """The wall clock in UTC and a monotonic one for durations."""
+    """Wall clock in UTC, and a monotonic clock for durations."""
 
     def now(self) -> datetime:
         """Return the current time, aware, in UTC."""
@@ -26,18 +26,18 @@ class Clock:
 
 
 class ManualClock(Clock):
-    """A clock that moves only when told to; the test double of ``Clock``."""
+    """Test double of ``Clock`` that moves only by ``advance``."""
 
     def __init__(self, now: datetime | None = None) -> None:
         self._now = now or datetime(2026, 1, 1, tzinfo=UTC)
         self._elapsed_s = 0.0
 
     def now(self) -> datetime:
-        """Return the time it was set or advanced to."""
+        """Return the time to which the clock was set or advanced."""
         return self._now
 
     def monotonic(self) -> float:
-        """Return the seconds it was advanced by."""
+        """Return the seconds by which the clock was advanced."""
         return self._elapsed_s
 
     def advance(self, delta: timedelta) -> None:
@@ -47,26 +47,26 @@ class ManualClock(Clock):
 
 
 def to_ms(moment: datetime) -> int:
-    """Return whole milliseconds since the epoch, cut off as ``iso`` does, the form in which times are stored."""
+    """Return whole milliseconds since the epoch, truncated as in ``iso``; the stored form of a time."""
     return (moment - _EPOCH) // _MILLISECOND
 
 
-@lru_cache(maxsize=4096)  # the times of a row are mostly one
+@lru_cache(maxsize=4096)  # the several times of a row are mostly equal
 def from_ms(ms: int) -> datetime:
-    """Return the aware UTC time of a stored number of milliseconds; the nearest one that a ``datetime`` can hold."""
+    """Return the aware UTC time of stored milliseconds, clamped to the range of ``datetime``."""
     return _EPOCH + timedelta(milliseconds=min(max(ms, _FIRST_MS), _LAST_MS))
 
 
 def is_storable(ms: float) -> bool:
-    """Return whether a number of milliseconds since the epoch is a time that a ``datetime`` can hold."""
+    """Return whether a number of milliseconds since the epoch is in the range of ``datetime``."""
     return _FIRST_MS <= ms <= _LAST_MS
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return an aware time in UTC; the check of every time that comes from outside.
+    """Return an aware time in UTC; every time from outside is checked by it.
 
     Raises:
-        ValueError: If no ``datetime`` can hold it there, such as 9999-12-31T23:59:59-05:00.
+        ValueError: If the UTC time is out of the range of ``datetime``, such as 9999-12-31T23:59:59-05:00.
     """
     try:
         return moment.astimezone(UTC)
@@ -75,7 +75,7 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def shifted(moment: datetime, by: timedelta) -> datetime:
-    """Return the sum; the nearest time that a ``datetime`` can hold.
+    """Return ``moment + by``, clamped to the range of ``datetime``.
 
     >>> shifted(datetime(9999, 12, 31, tzinfo=UTC), timedelta(days=2)).year
     9999
@@ -88,16 +88,16 @@ def shifted(moment: datetime, by: timedelta) -> datetime:
 
 
 def came_before(moment: datetime, said: datetime, now: datetime) -> bool:
-    """Return whether something of a time came before what was said at ``said``, where both are known by ``now``.
+    """Return whether ``moment`` precedes a message of the time ``said``; both are known by ``now``.
 
-    A time that is still to come is a wrong one, of a clock that ran ahead: all that is said at present follows it.
-    What is told of the past, as in a replay, follows only what its own time says.
+    A future ``moment`` comes from a clock that ran ahead, so it precedes every message of the present (``PRESENT``).
+    A message of the past, as in a replay, follows only moments up to its own time.
     """
     return moment <= said or (moment > now and timedelta() <= now - said <= PRESENT)
 
 
 def iso(moment: datetime) -> str:
-    """Return ISO 8601 in UTC with ``Z``, the form in which times are shown: alike before and after they are stored.
+    """Return ISO 8601 in UTC with ``Z``, the form of times in responses; storing a time does not change it.
 
     >>> iso(datetime(2026, 3, 1, 9, 30, 0, 999, UTC)), iso(datetime(2026, 3, 1, 9, 30, 0, 1000, UTC))
     ('2026-03-01T09:30:00Z', '2026-03-01T09:30:00.001Z')
@@ -116,7 +116,7 @@ def parse_time(text: str) -> datetime:
 
 
 def parse_local_time(text: str) -> datetime:
-    """Return the aware time of an ISO 8601 string at its own offset; UTC where it names none.
+    """Return the aware time of an ISO 8601 string at its own offset, UTC by default.
 
     Raises:
         ValueError: If ``text`` is neither ISO 8601 nor seconds since the epoch.

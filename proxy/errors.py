@@ -1,4 +1,4 @@
-"""Every error that we raise on purpose, each with its HTTP status and OpenAI-shaped body.
+"""Errors that are raised on purpose, each with its HTTP status and OpenAI-shaped body.
 
 ProxyError
 ├── InvalidRequest (400)
@@ -36,11 +36,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-MAX_JSON_LEVELS = 900  # that every parser takes: orjson 1,024, the standard library what its 1,000 frames leave
+MAX_JSON_LEVELS = 900  # every parser accepts it: orjson up to 1,024, the standard library fewer than its 1,000 frames
 
 
 class ProxyError(Exception):
-    """An error of ours; ``str(error)`` says what is wrong and how to mend it."""
+    """Base of all errors raised on purpose. ``str(error)`` states the problem and the remedy."""
 
     status: ClassVar[int] = 500
     type: ClassVar[str] = "throughline_error"
@@ -58,13 +58,13 @@ class ProxyError(Exception):
 
 
 class InvalidRequest(ProxyError):
-    """The request is malformed in a way that is ours to judge."""
+    """The request is malformed, as judged by Throughline and not by the provider."""
 
     status, type, code = 400, "invalid_request_error", "invalid_request"
 
 
 class InvalidJson(InvalidRequest):
-    """The body is no JSON, or holds what a parser does not take."""
+    """The body is not JSON, or a parser rejects it: nested too deeply, not UTF-8, a number too long."""
 
     def __init__(self, error: BaseException) -> None:
         match error:
@@ -86,42 +86,42 @@ class MissingModel(InvalidRequest):
 
 
 class PreviousReplyNotFound(InvalidRequest):
-    """The request continues a reply that is not known here."""
+    """The request continues a reply that is not stored here."""
 
     code = "previous_response_not_found"
 
 
 class InvalidHeader(InvalidRequest):
-    """One of our ``X-Memory-*`` headers has a value that we do not understand."""
+    """An ``X-Memory-*`` header has an invalid value."""
 
     code = "invalid_header"
 
 
 class NamesNobody(InvalidRequest):
-    """The request names its user by something that names nobody."""
+    """The request names its user by a text that identifies no user, such as an unfilled template."""
 
     code = "names_nobody"
 
 
 class Unauthorized(ProxyError):
-    """No key, or a key that is not known."""
+    """The key is missing or unknown."""
 
     status, type, code = 401, "invalid_request_error", "invalid_api_key"
 
 
 class Forbidden(ProxyError):
-    """The key may not do this."""
+    """The key is not allowed to do this."""
 
     status, type, code = 403, "permission_error", "forbidden"
 
 
 class NotFound(ProxyError):
-    """No such thing in this scope."""
+    """The object does not exist in this scope."""
 
     status, type, code = 404, "invalid_request_error", "not_found"
 
 
-_LISTED = {  # where what there is stands
+_LISTED = {  # noun: the path that lists the existing objects
     "memory": "/v1/memories?status=all",
     "conversation": "/v1/sessions",
     "session": "/v1/sessions",
@@ -139,13 +139,13 @@ _LISTED = {  # where what there is stands
 
 
 def unknown(noun: str, id_: str, *, param: str = "id") -> NotFound:
-    """Return the error for an id of nothing in this scope: the same whether it is of another's or never was."""
+    """Return the error for an id unknown in this scope: the same for another scope's object as for none at all."""
     mend = f" GET {_LISTED[noun]} lists yours." if noun in _LISTED else ""
     return NotFound(f"There is no {noun} {id_[:80]!r}.{mend}", param=param)
 
 
 def no_place(noun: str, after: str) -> NotFound:
-    """Return the error for a page behind an entry that is not in the list."""
+    """Return the error for a page that starts after an entry missing from the list."""
     return NotFound(
         f"There is no {noun} {after[:80]!r} in this list to continue after. Ask for the first page again.",
         param="after",
@@ -159,35 +159,35 @@ class ModelNotFound(NotFound):
 
 
 class ContentDamaged(NotFound):
-    """The bytes of a file are not those that were kept."""
+    """The bytes of a file differ from those that were stored."""
 
     code = "content_damaged"
 
 
 class NotHandedOut(NotFound):
-    """The request names an object of the provider's that was not handed out in its scope."""
+    """The request names a provider's object that was not handed out in its scope."""
 
 
 class ReplyNotHandedOut(NotHandedOut):
-    """The same of a reply that it continues."""
+    """The request continues a reply that was not handed out in its scope."""
 
     code = "previous_response_not_found"
 
 
 class MethodNotAllowed(ProxyError):
-    """The path is there, but not for this method."""
+    """The path exists, but not for this method."""
 
     status, type, code = 405, "invalid_request_error", "method_not_allowed"
 
 
 class RequestTimeout(ProxyError):
-    """The client did not send its request to the end in time."""
+    """The client did not send its whole request in time."""
 
     status, type, code = 408, "invalid_request_error", "request_timeout"
 
 
 class Conflict(ProxyError):
-    """The thing is in a state that does not allow what is asked."""
+    """The state of the object does not allow the operation."""
 
     status, type, code = 409, "invalid_request_error", "conflict"
 
@@ -199,19 +199,19 @@ class BodyTooLarge(ProxyError):
 
 
 class UnsupportedEncoding(ProxyError):
-    """The request body is compressed in a way that we cannot read."""
+    """The request body has an unsupported compression."""
 
     status, type, code = 415, "invalid_request_error", "unsupported_encoding"
 
 
 class UpgradeRequired(ProxyError):
-    """The client asks for a WebSocket; what is served here is HTTP."""
+    """The client asks for a WebSocket; only HTTP is served."""
 
     status, type, code = 426, "invalid_request_error", "upgrade_required"
 
 
 class HeadTooLarge(ProxyError):
-    """The request's headers are larger than they may be."""
+    """The request's headers exceed the size limit."""
 
     status, type, code = 431, "invalid_request_error", "headers_too_large"
 
@@ -223,7 +223,7 @@ class RateLimited(ProxyError):
 
 
 class UpstreamUnreachable(ProxyError):
-    """The provider could not be reached, or answered with something that is no API response."""
+    """The provider could not be reached, or its answer is not an API response."""
 
     status, type, code = 502, "upstream_error", "upstream_unreachable"
 
@@ -235,24 +235,24 @@ class UpstreamTimeout(ProxyError):
 
 
 class CallRefused(ProxyError):
-    """The provider will not take a call of our own as it is; sent again, it would be refused again."""
+    """The provider refused a call that Throughline itself made; a retry would be refused again."""
 
     status, type, code = 502, "upstream_error", "call_refused"
 
 
 class StoreUnavailable(ProxyError):
-    """A store of ours cannot be read or written right now."""
+    """A store cannot be read or written right now."""
 
     status, type, code = 503, "throughline_error", "store_unavailable"
 
 
 class ConfigError(ProxyError):
-    """The settings cannot work; raised at start, with the mend."""
+    """The settings are invalid; raised at start, with the remedy."""
 
     code = "config_error"
 
 
 class StoreDamaged(ConfigError):
-    """A store of ours is damaged in a way that only a person can mend."""
+    """A store is damaged in a way that only a person can repair."""
 
     code = "store_damaged"

@@ -1,4 +1,4 @@
-"""Server-sent events from bytes, however these are cut, as the HTML standard reads them."""
+"""Parser of server-sent events by the HTML standard; chunk boundaries may fall anywhere."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event.
+    """A server-sent event, or a comment line.
 
     Args:
-        data: Its data lines, joined by line feeds.
-        name: Its ``event:`` field.
-        comment: A comment's whole line, which is no event; only where comments were asked for.
+        data: Data lines, joined by line feeds.
+        name: The ``event:`` field.
+        comment: Whole line of a comment, then without data; only with ``keeps_comments``.
     """
 
     data: bytes
@@ -25,10 +25,10 @@ class Event:
 
 
 class EventSplitter:
-    """Cuts a byte stream into events; unknown fields are left out, and comments unless they are asked for.
+    """Incremental splitter of a byte stream into events; it skips unknown fields.
 
     Args:
-        keeps_comments: A comment stands among the events, as soon as its line is there.
+        keeps_comments: Yield comments among the events, each as soon as its line is complete.
     """
 
     def __init__(self, *, keeps_comments: bool = False) -> None:
@@ -41,11 +41,11 @@ class EventSplitter:
 
     @property
     def waiting_bytes(self) -> int:
-        """Bytes of an event that is not whole yet."""
+        """Buffered bytes of an incomplete event."""
         return len(self._rest) + sum(map(len, self._data))
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """Return the events that a further piece completes."""
+        """Return the events that this chunk completes."""
         buffer = self._rest + chunk
         if not self._begun:
             if len(buffer) < len(_BOM) and _BOM.startswith(buffer):
@@ -61,7 +61,7 @@ class EventSplitter:
         for match in _LINE_END.finditer(buffer):
             self._line(buffer[start : match.start()], events)
             start = match.end()
-        # A carriage return ends its line at once; the line feed of the same pair may come with the next piece.
+        # A carriage return ends its line at once; the line feed of the same pair may come with the next chunk.
         self._swallows_lf = start > 0 and start == len(buffer) and buffer.endswith(b"\r")
         self._rest = buffer[start:]
         return events
