@@ -1,4 +1,4 @@
-"""Images and files in a request on any wire: which there are, and what can stand in their place."""
+"""Images and files in a request of any wire format: find them, and replace them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proxy.dialects.splice import Edit
 _DATA_URL = "data:"
 _BASE64 = ";base64"
 _MARK = "cache_control"
-Place = tuple[int, ...]  # index of the message, of the part, and in a result of a tool that of the part in there
+Place = tuple[int, ...]  # index of the message, of its part, and inside a tool's result of the inner part
 _Found = tuple[Place, Mapping[str, Any], bool]
 _LISTS = ("content", "output")
 _ROLES = frozenset({"user", "tool"})
@@ -26,19 +26,19 @@ _NESTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """An image or file that a message of the user, or a tool's result, carries or names.
+    """An image or file that a user message, or a tool's result, contains or references.
 
     Args:
-        place: Where it stands.
-        kind: As the wire has it; what it really is, its bytes tell.
-        name: Of the file, "" where it has none.
-        declared: Media type that the client says it is.
-        data: Its bytes in Base64.
-        text: Its text, where the wire takes documents as such.
-        url: Where it is, on the web.
-        file_id: Of an upload.
-        part: As parsed; not to be changed.
-        is_of_tool: A tool answered it; the user did not send it.
+        place: Indexes of its part in the request.
+        kind: Kind by the part's type; the bytes decide the real one.
+        name: Name of the file, "" if it has none.
+        declared: Media type that the client declares.
+        data: Content in Base64.
+        text: Content as text, if the wire format has text documents.
+        url: Web address of the content.
+        file_id: Id of an upload.
+        part: Parsed part; read-only.
+        is_of_tool: True if it is in a tool's result, not in a user message.
     """
 
     place: Place
@@ -55,12 +55,12 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """Attachments as one wire writes them.
+    """Format of attachments on one wire.
 
     Args:
-        key: Name of the list of messages on the top level.
+        key: Name of the top-level list of messages.
         text_kind: Type of a text part in a user's message.
-        name: Which wire.
+        name: Name of the wire format.
     """
 
     key: str
@@ -68,7 +68,7 @@ class Wire:
     name: Literal["chat", "responses", "messages"]
 
     def attachments(self, body: Mapping[str, Any]) -> list[Attachment]:
-        """Return the attachments of all messages of the user and results of tools, in order."""
+        """Return the attachments of all user messages and tool results, in order."""
         messages = body.get(self.key)
         found: list[Attachment] = []
         for index, raw in enumerate(messages if isinstance(messages, list) else ()):
@@ -78,12 +78,12 @@ class Wire:
         return found
 
     def text_part(self, text: str, instead_of: Attachment) -> dict[str, Any]:
-        """Return a part that says something in an attachment's place."""
+        """Return a text part that replaces an attachment, with its cache mark."""
         mark = instead_of.part.get(_MARK)
         return {"type": self.text_kind, "text": text, **({_MARK: mark} if mark is not None else {})}
 
     def data_part(self, instead_of: Attachment, data: str, media_type: str, name: str) -> dict[str, Any]:
-        """Return the part that carries bytes (in Base64) of which an attachment names an upload."""
+        """Return the part with the content (in Base64) of the upload that an attachment references."""
         is_image = media_type.startswith("image/")
         url = f"{_DATA_URL}{media_type}{_BASE64},{data}"
         if self.name == "messages":
@@ -100,7 +100,7 @@ class Wire:
         return {"type": "file", "file": {"filename": name, "file_data": url}}
 
     def replace(self, body: bytes, parts: Mapping[Place, Mapping[str, Any]]) -> bytes:
-        """Return the body with some parts replaced, all of them or (the same object) none."""
+        """Return the body with all given parts replaced, or the same object if one cannot be replaced."""
         if not parts:
             return body
         try:
@@ -123,11 +123,11 @@ MESSAGES = Wire("messages", "text", "messages")
 
 
 def _parts_of(index: int, message: Mapping[str, Any]) -> list[_Found]:
-    """Return the parts of what the user sent or a tool answered: where, what, and whether a tool says it.
+    """Return the parts of a user message or a tool's result: place, part, and whether it is of a tool.
 
     Args:
-        index: Of the message in its list.
-        message: As parsed, of any wire.
+        index: Index of the message in its list.
+        message: Parsed message of any wire format.
     """
     role, is_output = string(message.get("role")), string(message.get("type")) in _OUTPUTS
     if role not in _ROLES and not is_output:
@@ -146,7 +146,7 @@ def _parts_of(index: int, message: Mapping[str, Any]) -> list[_Found]:
 
 
 class _Finder:
-    """Finds where parts stand, in one pass; of repeated keys the last counts, as parsers have it."""
+    """Locator of parts, in one pass; of repeated keys the last counts, as in JSON parsers."""
 
     def __init__(self, text: str, key: str, wanted: Collection[Place]) -> None:
         self._text, self._key = text, key
@@ -158,10 +158,10 @@ class _Finder:
         self.found: dict[Place, tuple[int, int]] = {}
 
     def find(self) -> None:
-        """Fill in ``found``: by place, start and end.
+        """Fill in ``found``: start and end by place.
 
         Raises:
-            ValueError: If the text is not as it was parsed.
+            ValueError: If the text has another structure than when it was parsed.
         """
         splice.walk_object(self._text, splice.root(self._text), self._on_top)
 
@@ -194,7 +194,7 @@ class _Finder:
         return splice.walk_array(self._text, at, on_part)
 
     def _inside(self, place: Place, at: int, spans: dict[Place, tuple[int, int]]) -> int:
-        """Note the parts of a tool's result; return where it ends."""
+        """Note the parts of a tool's result; return its end."""
 
         def on_member(key: str, start: int) -> int | None:
             if key != "content" or self._text[start] != "[":
@@ -267,7 +267,7 @@ def _source(place: Place, part: Mapping[str, Any]) -> Attachment | None:
 def _located(
     place: Place, kind: Literal["image", "file"], url: str, name: str, part: Mapping[str, Any]
 ) -> Attachment | None:
-    """Return what a URL names or, where it is one of data, carries."""
+    """Return the attachment of a web address, or the content of a data URL."""
     if not url.startswith(_DATA_URL):
         return Attachment(place, kind, name, url=url, part=part) if url else None
     head, comma, data = url.partition(",")

@@ -1,4 +1,4 @@
-"""Find what the user wrote in each message of a request; learning, episodes and the query read nothing else. Pure."""
+"""The user's own text in each message of a request; learning, episodes and the query read only this. Pure."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _STEP = re.compile(
 )
 _FENCE_AT_END = re.compile(r"\n[ \t]*```[ \t]*\Z")
 _OPENING_ELEMENT = re.compile(r"<[A-Za-z]|[\[{]")
-MAX_READ_FOR_FOLDER = 200_000  # characters of each text in which it is looked for
+MAX_READ_FOR_FOLDER = 200_000  # characters searched in each text
 
 
 class Authored:
-    """The users' own words in the messages of one request, found as they are asked for."""
+    """The user's own text in the messages of one request, computed on demand."""
 
     def __init__(self, request: ChatRequest) -> None:
         self._messages = request.messages
@@ -54,7 +54,7 @@ class Authored:
         self._users = [one.index for one in request.messages if one.role == "user"]
 
     def text(self, index: int) -> str:
-        """Return what the user wrote in a message, "" where nothing; of another role, what the message says."""
+        """Return the user's own text in a message; of another role, the message's text without memory blocks."""
         if index not in self._texts:
             message = self._messages[index]
             is_user = message.role == "user"
@@ -71,7 +71,7 @@ class Authored:
         return find(texts, is_outcome=is_outcome)
 
     def _limit(self, index: int) -> int:
-        """Return how many characters of a message are read: of the last one more than of a long history."""
+        """Return the number of characters read of a message: more of the last than of a long history."""
         return MAX_READ if index == self._users[-1] else MAX_READ_BEFORE // len(self._users)
 
     @property
@@ -82,7 +82,7 @@ class Authored:
         return self._foreign
 
     def _openings(self) -> list[int]:
-        """Return the turns at the start that a made-up reply of one line takes note of."""
+        """Return the leading turns that a made-up reply of one line acknowledges."""
         spoken = [one for one in self._messages if one.role in ("user", "assistant", "tool")]
         found: list[int] = []
         last = max((one.index for one in spoken if one.role == "user"), default=-1)
@@ -105,7 +105,7 @@ class Authored:
         return [one.index for one in users if one.name and one.name not in own]
 
     def _of_side_task(self) -> list[int]:
-        """Return the last turn, where an agent's side task reads a conversation."""
+        """Return the last turn, if the request is an agent's side task on a conversation."""
         users = [one.index for one in self._messages if one.role == "user"]
         has_history = any(one.role == "assistant" for one in self._messages)
         return users[-1:] if has_history and any(map(is_side_task, self._instructions)) else []
@@ -117,11 +117,11 @@ def _said(message: Message) -> str:
 
 
 def own_text(texts: Sequence[str], *, is_outcome: bool = False) -> str:
-    """Return what the user wrote in the text parts of one message.
+    """Return the user's own text in the text parts of one message.
 
     Args:
-        texts: Of the parts, in order.
-        is_outcome: The message answers a call that the assistant wrote as text.
+        texts: Texts of the parts, in order.
+        is_outcome: True if the message answers a call that the assistant wrote as text.
     """
     said: list[str] = []
     texts = _outside_parts([without_blocks(text) for text in both_ends(texts)])
@@ -161,7 +161,7 @@ def _closing_part(texts: Sequence[str], at: int) -> int:
 
 
 def both_ends(texts: Sequence[str], limit: int = MAX_READ) -> tuple[str, ...]:
-    """Return the parts of a message, of a very long one both ends of each: what is wrapped in between is material."""
+    """Return the parts of a message; of a very long one both ends of each, as the middle is quoted material."""
     if sum(map(len, texts)) <= limit:
         return tuple(texts)
     half = max(1, limit // len(texts) // 2)
@@ -170,12 +170,12 @@ def both_ends(texts: Sequence[str], limit: int = MAX_READ) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1_024)
 def _known_text(texts: tuple[str, ...], *, is_outcome: bool) -> str:
-    """Return the same as ``own_text``: clients send a conversation again with each turn."""
+    """Cache ``own_text``: clients send the whole conversation again with each turn."""
     return own_text(texts, is_outcome=is_outcome)
 
 
 def is_call(text: str) -> bool:
-    """Return whether an assistant's turn ends in a call of a tool that is written as text."""
+    """Return whether an assistant's turn ends with a tool call written as text."""
     tail = text[-2_000:]
     element = _LAST_ELEMENT.search(tail)
     if element is not None and _is_call_tag(element[1], tail[: element.start()]):
@@ -187,18 +187,18 @@ def is_call(text: str) -> bool:
 
 
 def is_noted(text: str) -> bool:
-    """Return whether a reply is one line that only takes note."""
+    """Return whether a reply is one line that only acknowledges."""
     stripped = text.strip()
     return len(stripped) <= MAX_NOTED and "\n" not in stripped and _noted().match(stripped) is not None
 
 
 def is_side_task(instruction: str) -> bool:
-    """Return whether a system message makes the model a side task of an agent, as its extractor of memories."""
+    """Return whether a system message describes a side task of an agent, such as its memory extractor."""
     return _side().search(instruction) is not None
 
 
 def instructions(request: ChatRequest, most: int = MAX_INSTRUCTION) -> list[str]:
-    """Return the system messages of a request by blocks, whatever its wire, each cut to ``most`` characters."""
+    """Return the system messages of a request by blocks, in any wire format, each cut to ``most`` characters."""
     body: Mapping[str, Any] = request.body
     found = [body.get("instructions"), *_blocks(body.get("system"))]
     found += [part.text for one in request.messages if one.role in ("system", "developer") for part in one.parts]
@@ -206,7 +206,7 @@ def instructions(request: ChatRequest, most: int = MAX_INSTRUCTION) -> list[str]
 
 
 def working_folder(request: ChatRequest) -> str:
-    """Return the folder, "" where none is told of; the first one counts, as agents go elsewhere on the way."""
+    """Return the first working folder in the request, "" if there is none; agents change folders later."""
     for text in instructions(request, MAX_READ_FOR_FOLDER):
         if found := _found(text, "line") or _found(text, "marked"):
             return found

@@ -1,4 +1,4 @@
-"""Protocol of wire formats: a reading view of a request, edits by splice, and the reply put together."""
+"""Protocol of wire formats: a read-only view of a request, edits by splice, and the reply reassembled."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Part:
 
     Args:
         kind: ``text`` for plain text; else as on the wire: ``image_url``, ``input_audio``, ``file``, ``refusal`` …
-        text: What it says, "" for other kinds.
-        data: The part as parsed; not to be changed.
+        text: Text of the part, "" for other kinds.
+        data: The parsed part; read-only.
     """
 
     kind: str
@@ -31,18 +31,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A reading view of one message.
+    """Read-only view of one message.
 
     Args:
-        index: Its place in the request's list, the one that an ``Insertion`` names.
-        role: As on the wire.
-        parts: A plain string is one text part.
-        name: Its ``name`` field.
-        tool_calls: As parsed; not to be changed.
-        tool_call_id: Of a tool's result.
-        is_insertable: Whether text can be appended to its content.
-        signature: Of its last thought that its provider binds to what stood before it, "" where it has none.
-        is_list: Its content is a list of blocks; read where that makes a difference to what is appended.
+        index: Index in the request's list, as named by an ``Insertion``.
+        role: Role as on the wire.
+        parts: Content parts; a plain string is one text part.
+        name: The ``name`` field.
+        tool_calls: Parsed calls; read-only.
+        tool_call_id: Id of the call that a tool result answers.
+        is_insertable: Whether text can be appended to the content.
+        signature: Signature of the last thinking block that the provider binds to its prefix, "" if there is none.
+        is_list: Whether the content is a list of blocks; set only in dialects where appended text depends on it.
     """
 
     index: int
@@ -57,24 +57,24 @@ class Message:
 
     @property
     def text(self) -> str:
-        """Its text parts, one a line."""
+        """The text parts, one a line."""
         return "\n".join(part.text for part in self.parts if part.text)
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """Reading view of a request for memory; the bytes sent are edited by splice.
+    """A parsed chat request, read-only; the forwarded bytes are edited by splice.
 
     Args:
-        model: As the client wrote it.
-        stream: Whether a stream of events was asked for.
-        messages: In order; empty where the list is missing or no list (the upstream judges that).
-        prompt_cache_key: Its body field.
-        body: The whole body as parsed; not to be changed.
-        continues: The provider's id of an earlier reply: it keeps what was said up to it, and only what is new is here.
-        conversation: The provider's id of a conversation that it keeps; only what is new is here.
-        is_kept: The provider keeps this exchange: a later request may continue it by the reply's id.
-        binds: Its reply may hold thoughts that are bound to what stands in the request.
+        model: Model as the client wrote it.
+        stream: Whether the client asked for a stream of events.
+        messages: Messages in order; empty if the field is missing or not a list (the upstream judges that).
+        prompt_cache_key: The body field of that name.
+        body: The whole parsed body; read-only.
+        continues: Provider's id of an earlier stored reply; the request then holds only the messages after it.
+        conversation: Provider's id of a stored conversation; the request then holds only new messages.
+        is_kept: Whether the provider stores this exchange, so that a later request may continue it by the reply's id.
+        binds: Whether the reply may hold thinking blocks that are bound to the request's content.
     """
 
     model: str
@@ -89,23 +89,28 @@ class ChatRequest:
 
 
 class Dialect(Protocol):
-    """One wire format; the modules of this room fit it."""
+    """One wire format, as the modules of this package implement it.
 
-    wire: Wire  # how images and files are written
-    tool: ToolWire  # how a tool of ours stands beside the client's
+    Attributes:
+        wire: Format of images and files.
+        tool: Format of the ``recall`` tool beside the client's tools.
+    """
+
+    wire: Wire
+    tool: ToolWire
 
     def read(self, body: bytes) -> ChatRequest:
-        """Return a reading view of a body.
+        """Return a body as a ``ChatRequest``.
 
         Raises:
-            InvalidRequest: If it is no JSON object or names no model.
+            InvalidRequest: If it is not a JSON object or names no model.
         """
 
     def insert(self, body: bytes, insertions: Sequence[Insertion]) -> bytes:
-        """Return the body with texts appended, all of them or (the same object) none."""
+        """Return the body with all texts appended, or the same object if one cannot be appended."""
 
     def condense(self, body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
-        """Return the body without some messages and with a text in front of one that stays, or the same object."""
+        """Return the body without messages ``drop`` and with a text prepended to ``host``, or the same object."""
 
     def replace_model(self, body: bytes, name: str) -> bytes:
         """Return the body with another model's name."""
@@ -114,7 +119,7 @@ class Dialect(Protocol):
         """Return a fresh accumulator."""
 
     def end_watch(self) -> EndWatch:
-        """Return a fresh watch for the terminal event of a stream."""
+        """Return a fresh detector of a stream's terminal event."""
 
     def error_body(self, error: ProxyError, request_id: str = "") -> bytes:
-        """Return an error of ours in the shape of this wire; some have a place for the request's id."""
+        """Return a ProxyError in this wire format; some formats include the request's id."""

@@ -1,7 +1,7 @@
-"""Thoughts that Anthropic's newest models bind to what stood before them: where they are, and the way out. Pure.
+"""Thinking blocks that Anthropic's newest models bind to their prefix: find them, or ask to drop them. Pure.
 
-Bound are the system prompt, the tools and every message before the thought; the order of keys, spacing and cache marks
-do not count. A request whose prefix has changed is refused, unless it asks to have such thoughts dropped.
+The prefix is the system prompt, the tools and every message before the block; the order of keys, spacing and cache
+marks do not count. A request whose prefix has changed is refused, unless it asks the provider to drop such blocks.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ FIELD, CHOICE, DROP = "block_binding", "prefix_mismatch_behavior", "drop_block"
 _SIGNED = {"thinking": "signature", "redacted_thinking": "data"}
 _ASKS = frozenset({"adaptive", "enabled"})
 _MARK = "cache_control"
-_ATTRIBUTION = "x-anthropic-billing-header"  # how a coding agent's first system block begins; it changes at will
+_ATTRIBUTION = "x-anthropic-billing-header"  # start of a coding agent's first system block, which changes often
 _REFUSAL = "bound to a different conversation"
 
 
 def signature_of(block: object) -> str:
-    """Return the signature of a signed thought, "" for any other block.
+    """Return the signature of a signed thinking block, "" for any other block.
 
     >>> signature_of({"type": "thinking", "thinking": "So.", "signature": "Eq4="})
     'Eq4='
@@ -39,7 +39,7 @@ def signature_of(block: object) -> str:
 
 
 def signed(message: object) -> list[str]:
-    """Return the signatures of the thoughts in a message of the assistant."""
+    """Return the signatures of the thinking blocks in an assistant message."""
     if not isinstance(message, Mapping) or message.get("role") != "assistant":
         return []
     content = message.get("content")
@@ -47,7 +47,7 @@ def signed(message: object) -> list[str]:
 
 
 def last_signed(body: Mapping[str, Any], limit: int) -> list[str]:
-    """Return signatures of a request, one a message, the last first."""
+    """Return up to ``limit`` signatures of a request: the last of each message, last message first."""
     found: list[str] = []
     for message in reversed(_messages(body)):
         found += signed(message)[-1:]
@@ -57,13 +57,13 @@ def last_signed(body: Mapping[str, Any], limit: int) -> list[str]:
 
 
 def place_of(body: Mapping[str, Any], signature: str) -> int | None:
-    """Return the index of the last message with a signature, None where there is none."""
+    """Return the index of the last message with this signature, None if there is none."""
     found = _messages(body)
     return next((i for i in reversed(range(len(found))) if signature in signed(found[i])), None)
 
 
 def digest(body: Mapping[str, Any], end: int | None = None) -> str:
-    """Return a digest of what a thought in message ``end``, or in the reply, is bound to: 32 hex digits."""
+    """Return a digest of the prefix of message ``end``, or of the reply: 32 hex digits."""
     state = hashlib.blake2b(digest_size=16)
     pieces: Iterable[object] = (_system(body.get("system")), body.get("tools"), *_messages(body)[:end])
     for piece in pieces:
@@ -72,30 +72,30 @@ def digest(body: Mapping[str, Any], end: int | None = None) -> str:
 
 
 def is_refusal(told: str) -> bool:
-    """Return whether a provider's error says that a thought does not fit what stands before it."""
+    """Return whether a provider's error says that a thinking block does not match its prefix."""
     return _REFUSAL in told
 
 
 def has_choice(body: Mapping[str, Any]) -> bool:
-    """Return whether the client says itself what is to become of thoughts that do not fit."""
+    """Return whether the client itself sets the handling of blocks that do not match their prefix."""
     thinking = body.get("thinking")
     binding = thinking.get(FIELD) if isinstance(thinking, Mapping) else None
     return isinstance(binding, Mapping) and CHOICE in binding
 
 
 def asks_to_think(body: Mapping[str, Any]) -> bool:
-    """Return whether the request has a ``thinking`` that can say so."""
+    """Return whether the request enables ``thinking``, whose parameter sets the handling of such blocks."""
     thinking = body.get("thinking")
     return isinstance(thinking, Mapping) and string(thinking.get("type")) in _ASKS
 
 
 def dropping(raw: bytes) -> bytes:
-    """Return the body with the wish to drop thoughts that do not fit; every other byte stays."""
+    """Return the body with the parameter that drops unmatched thinking blocks; every other byte is unchanged."""
     return changed(raw, "thinking", _wishing)
 
 
 def _wishing(thinking: str) -> str | None:
-    """Return the JSON of a ``thinking`` with the wish in it, None where it has no place for one."""
+    """Return the JSON of a ``thinking`` value with the parameter added, None if that is not possible."""
     if thinking[0] != "{":
         return None
     members: dict[str, tuple[int, int]] = {}
@@ -116,7 +116,7 @@ def _wishing(thinking: str) -> str | None:
 
 
 def without_thoughts(raw: bytes) -> bytes:
-    """Return the body without any signed thought; one whose reply would have nothing left stays as it is."""
+    """Return the body without signed thinking blocks; unchanged if that would leave a message empty."""
     edits: list[Edit] = []
 
     def on_top(key: str, at: int) -> int | None:
@@ -152,7 +152,7 @@ def without_thoughts(raw: bytes) -> bytes:
 
 
 def with_beta(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the headers with the beta that the wish needs, behind the client's own.
+    """Return the headers with the beta that the parameter needs, after the client's own.
 
     >>> with_beta([("Anthropic-Beta", "a,b")])
     [('Anthropic-Beta', 'a,b,thinking-binding-controls-2026-08-01')]
@@ -194,7 +194,7 @@ def _canonical(value: object) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """Return a value without cache marks, and with contents that are a string as the one block that they mean."""
+    """Return a value without cache marks, and with string contents as the equivalent list of one block."""
     if isinstance(value, list):
         return [_plain(one) for one in value]
     if not isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Request bodies: parsed as leniently as providers take them, and edited in place."""
+"""Request bodies: parsed as leniently as by providers, and edited in place."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from proxy.errors import InvalidJson, InvalidRequest, MissingModel
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """Return the object that a body is.
+    """Return a body's JSON object.
 
     Raises:
-        InvalidRequest: If it is no JSON object.
+        InvalidRequest: If it is not a JSON object.
     """
     try:
         parsed = orjson.loads(body)
@@ -47,18 +47,18 @@ def replace_model(body: bytes, name: str) -> bytes:
 
 
 def replaced(body: bytes, key: str, value: object) -> bytes:
-    """Return the body with another value under a key of its top level, wherever that stands there."""
+    """Return the body with the value of a top-level key replaced."""
     new = splice.quoted(value) if isinstance(value, str) else orjson.dumps(value).decode()
     return changed(body, key, lambda _: new)
 
 
 def changed(body: bytes, key: str, change: Callable[[str], str | None]) -> bytes:
-    """Return the body with the JSON of a value on its top level changed, wherever its key stands there.
+    """Return the body with the JSON of a top-level value changed, at every occurrence of its key.
 
     Args:
-        body: A request.
+        body: Body of a request.
         key: Name of the value.
-        change: Takes the value's JSON and returns another, or None to leave it.
+        change: Takes the value's JSON; returns the new JSON, or None to leave it unchanged.
     """
     edits: list[Edit] = []
 
@@ -79,12 +79,12 @@ def changed(body: bytes, key: str, change: Callable[[str], str | None]) -> bytes
 
 
 def string(value: object) -> str:
-    """Return a string as it is, "" for anything else."""
+    """Return a string unchanged, "" for any other type."""
     return value if isinstance(value, str) else ""
 
 
 def string_or_none(value: object) -> str | None:
-    """Return a string that says something, None for anything else."""
+    """Return a non-empty string, None for anything else."""
     return value if isinstance(value, str) and value else None
 
 
@@ -93,10 +93,10 @@ class Insertion:
     """Text to be appended to the content of a message.
 
     Args:
-        message_index: Of the request's messages.
-        text: What to append.
-        apart: Whether it stood as a block of its own when it was new, however the client writes the message now; None:
-            as the message is written.
+        message_index: Index in the request's messages.
+        text: Text to append.
+        apart: Whether it was first inserted as a separate block, whatever form the message has now; None: by the form
+            of the message.
     """
 
     message_index: int
@@ -105,13 +105,13 @@ class Insertion:
 
 
 class Contents:
-    """Finds, in one pass, where the messages stand and the contents of some of them.
+    """Locator, in one pass, of all messages and of the contents of some of them.
 
-    Of repeated keys the last counts, as parsers have it.
+    Of repeated keys the last counts, as in JSON parsers.
 
     Args:
-        wanted: Indexes of messages.
-        key: Name of the list of messages on the top level.
+        wanted: Indexes of messages whose contents are located.
+        key: Name of the top-level list of messages.
     """
 
     def __init__(self, wanted: Collection[int], key: str = "messages") -> None:
@@ -126,7 +126,7 @@ class Contents:
         """Fill ``starts`` and ``found``.
 
         Raises:
-            ValueError: If the text, or a wanted message, is no JSON object.
+            ValueError: If the text, or a wanted message, is not a JSON object.
         """
         self._text = text
         splice.walk_object(text, splice.root(text), self._on_top)
@@ -156,15 +156,15 @@ class Contents:
 def append(
     body: bytes, insertions: Sequence[Insertion], contents_of: Callable[[Collection[int]], Contents], *, kind: str
 ) -> bytes:
-    """Return the body with each text appended to the content of its message; every other byte stays.
+    """Return the body with each text appended to its message's content; every other byte is unchanged.
 
-    A string grows before its closing quote, a list gets a further part. Where any of the messages is missing or has no
-    content that can grow, nothing is inserted and ``body`` itself comes back.
+    A string grows before its closing quote, a list gets a further part. If any of the messages is missing or has
+    neither as its content, nothing is inserted, and the result is ``body`` itself.
 
     Args:
-        body: Of a request.
-        insertions: Texts and the messages that they belong to.
-        contents_of: Finds the contents of messages in a body of this wire.
+        body: Body of a request.
+        insertions: Texts with their messages' indexes.
+        contents_of: Returns a locator of message contents for this wire format.
         kind: Type of a text part.
     """
     if not insertions:
@@ -195,14 +195,14 @@ def _growth(text: str, content: Span | None, added: Sequence[str], kind: str) ->
 
 
 def leave_out(body: bytes, drop: Collection[int], host: int, text: str, *, key: str, kind: str) -> bytes:
-    """Return the body without some messages, or (the same object) ``body`` where that cannot be done.
+    """Return the body without some messages, or ``body`` itself if that is not possible.
 
     Args:
-        body: A request.
-        drop: Indexes of the messages that go; never the last one.
-        host: Index of a message that stays.
-        text: Put in front of its content.
-        key: Name of the list of messages on the top level.
+        body: Body of a request.
+        drop: Indexes of the messages to remove; never the last one.
+        host: Index of a message that remains.
+        text: Text to prepend to the content of ``host``.
+        key: Name of the top-level list of messages.
         kind: Type of a text part in a user's message.
     """
     if not drop and not text:
@@ -220,7 +220,7 @@ def leave_out(body: bytes, drop: Collection[int], host: int, text: str, *, key: 
 
 
 def _removals(starts: list[int], drop: Collection[int]) -> list[Edit]:
-    """Return an edit for each run of messages that go, up to the start of the one behind it."""
+    """Return an edit for each run of removed messages, up to the start of the next message."""
     edits: list[Edit] = []
     for index in sorted(drop):
         start, end = starts[index], starts[index + 1]
@@ -242,7 +242,7 @@ def _ahead(whole: str, content: Span | None, text: str, kind: str) -> Edit:
 
 
 def _parse_leniently(body: bytes) -> Any:
-    """Parse what orjson refuses and providers may take: huge numbers, lone surrogates, deep nesting."""
+    """Parse JSON that orjson refuses but providers may accept: huge numbers, lone surrogates, deep nesting."""
     try:
         return _without_surrogates(json.loads(body.decode(), parse_int=_integer, parse_constant=_refuse))
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions: read a copy of the request, splice into the original, and put the reply together."""
+"""OpenAI's chat completions: parse a copy of the request, splice into the original, reassemble the reply."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ tool = CHAT_TOOL
 
 
 def read(body: bytes) -> ChatRequest:
-    """Return a reading view of a body.
+    """Return a body as a ``ChatRequest``.
 
     Raises:
-        InvalidRequest: If it is no JSON object.
-        MissingModel: If it names no model; whether the messages are right is for the upstream to say.
+        InvalidRequest: If it is not a JSON object.
+        MissingModel: If it names no model; the upstream validates the messages.
     """
     parsed = parse(body)
     messages = parsed.get("messages")
@@ -62,12 +62,12 @@ def read(body: bytes) -> ChatRequest:
 
 
 def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
-    """Return the body with each text appended to the content of its message; every other byte stays."""
+    """Return the body with each text appended to its message's content; every other byte is unchanged."""
     return append(body, insertions, Contents, kind="text")
 
 
 def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
-    """Return the body without some messages and with a text in front of one that stays; every other byte stays."""
+    """Return the body without messages ``drop``, a text prepended to ``host``; every other byte is unchanged."""
     return leave_out(body, drop, host, text, key="messages", kind="text")
 
 
@@ -77,12 +77,12 @@ def accumulator(max_bytes: int = MAX_BYTES) -> Folding:
 
 
 def end_watch() -> EndWatch:
-    """Return a fresh watch for the terminal event of a stream."""
+    """Return a fresh detector of a stream's terminal event."""
     return EndWatch()
 
 
 def error_body(error: ProxyError, request_id: str = "") -> bytes:
-    """Return an error of ours in OpenAI's shape, which has no place for the request's id."""
+    """Return a ProxyError in OpenAI's shape, which has no field for the request's id."""
     del request_id
     return orjson.dumps(error.body())
 
@@ -120,7 +120,7 @@ def _part(raw: object) -> Part:
 
 
 class _Folded:
-    """The state of one reply while its pieces are folded in; every piece may be anything."""
+    """State of one reply while its pieces are added; a piece may be any JSON value."""
 
     def __init__(self) -> None:
         self._text = Text()
@@ -224,6 +224,6 @@ def _text(content: object) -> str:
         return content
     if not isinstance(content, list):
         return ""
-    # Some providers answer in parts; their thoughts are no part of the answer.
+    # Some providers answer in parts; their thinking parts do not belong to the answer.
     parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
     return "".join(part["text"] for part in parts if isinstance(part.get("text"), str))

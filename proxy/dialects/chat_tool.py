@@ -1,4 +1,4 @@
-"""A tool of ours in a chat completion: put into the request, and its calls taken out of the reply."""
+"""The ``recall`` tool in chat completions: added to the request, its calls removed from the reply."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_
 from proxy.events import Event
 
 _DONE = b"[DONE]"
-_THOUGHTS = "reasoning_content"  # some providers want it back with the calls it led to
+_THOUGHTS = "reasoning_content"  # some providers require it back, together with the calls that followed it
 
 
 def may_offer(body: Mapping[str, Any], name: str) -> bool:
@@ -27,23 +27,23 @@ def may_offer(body: Mapping[str, Any], name: str) -> bool:
 
 
 def offered(body: bytes, tool: Tool) -> bytes:
-    """Return the body with the tool behind the client's own; the same object where that cannot be done."""
+    """Return the body with the tool after the client's own; the same object if it cannot be added."""
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return appended(body, "tools", [{"type": "function", "function": function}], is_made=True)
 
 
 class ChatFilter(ReplyFilter):
-    """Takes the calls of our tool out of chat completions."""
+    """Filter that removes ``recall`` calls from chat completions."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._frame: dict[str, Any] = {}
-        self._before = ""  # said in earlier replies
-        self._counted: dict[str, Any] | None = None  # the chunk that told the usage, where it is held back
-        self._has_role = False  # shown to the client
+        self._before = ""  # text of earlier replies
+        self._counted: dict[str, Any] | None = None  # the usage chunk, held back between rounds
+        self._has_role = False  # the client has received the role
 
     def going_on(self, body: bytes, answers: Sequence[str]) -> bytes:
-        """Return the request that tells the answers to the calls, one each."""
+        """Return the next request, with one answer per call."""
         said = {"role": "assistant", "content": self._text or None, **self._beside, "tool_calls": self._heads}
         results = [
             {"role": "tool", "tool_call_id": call.id, "content": answer}
@@ -52,7 +52,7 @@ class ChatFilter(ReplyFilter):
         return appended(body, "messages", [said, *results])
 
     def ending(self, *, is_stream: bool) -> bytes:
-        """Return how a reply ends that wants still more, and gets nothing."""
+        """Return the end of a reply whose last round still calls the tool, but gets no answer."""
         choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
         if is_stream:
             counted = event_bytes(self._joined(self._counted)) if self._counted else b""
@@ -61,7 +61,7 @@ class ChatFilter(ReplyFilter):
         return orjson.dumps({**self._frame, "choices": [{**choice, "message": message}], "usage": self.usage or None})
 
     def _start(self) -> None:
-        self._text = ""  # said in the reply that is going on
+        self._text = ""  # text of the current reply
         self._beside: dict[str, str] = {}
         self._ours: dict[int, tuple[Call, dict[str, Any]]] = {}
         self._theirs: dict[int, int] = {}
@@ -110,7 +110,7 @@ class ChatFilter(ReplyFilter):
         return event_bytes(self._joined(chunk)) if is_changed else as_it_came(event)
 
     def _choice(self, choice: dict[str, Any]) -> bool:
-        """Take what is ours out of a choice; say whether that changed it."""
+        """Remove ``recall`` calls from a choice; return whether that changed it."""
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
         had_calls = isinstance(delta.get("tool_calls"), list)
@@ -130,7 +130,7 @@ class ChatFilter(ReplyFilter):
         return is_changed
 
     def _end(self) -> None:
-        """Note that the reply ended with calls of ours alone."""
+        """Note that the reply ended with ``recall`` calls only."""
         self.calls = [call for call, _ in self._ours.values()]
         self._heads = [
             {"type": "function", **head, "function": {"name": self.name, "arguments": call.arguments or "{}"}}
@@ -166,7 +166,7 @@ class ChatFilter(ReplyFilter):
             self.usage = summed(self.usage, usage)
 
     def _joined(self, reply: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a reply, or a piece of one, under the first one's id and with all that was used."""
+        """Return a reply, or a chunk of one, with the first reply's id and the usage of all replies."""
         frame: dict[str, Any] = {key: self._frame[key] for key in ("id", "created") if key in self._frame}
         shown = {**reply, **frame}
         if isinstance(reply.get("usage"), dict):

@@ -1,4 +1,4 @@
-"""Finds what is fenced off in a text: tags, code, comments, markers of begin and end, diffs. Pure, one pass."""
+"""Find fenced material in a text: tags, code, comments, begin and end markers, diffs. Pure, one pass."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _END_LINE = re.compile(
     rf"|{_DECORATION}{{1,16}}(?P<before>[^\n]{{1,100}}?)[ \t_-](?:END|ENDE|FIN|КОНЕЦ|结束){_DECORATION}{{0,16}})$",
     re.IGNORECASE | re.MULTILINE,
 )
-MAX_ENDS = 50  # of one name that are compared with a beginning
-MAX_LEAD = 200  # characters of blanks and marks of a quotation before a tag that opens a line
-STRETCH = 250_000  # characters searched in one call, 17 ms, in which no other thread runs
+MAX_ENDS = 50  # end lines of one name that are compared with a beginning
+MAX_LEAD = 200  # characters of whitespace and quote markers (``>``) before a tag at the start of a line
+STRETCH = 250_000  # characters searched in one call: 17 ms in which no other thread runs
 _NAME = re.compile(r"\w+")
 _LONE = re.compile(r"[a-z]{1,16}\Z")  # as <grin>
-# Each opens something at the start of a line, or is a comment or a tag anywhere.
+# Each alternative opens material at the start of a line, or is a comment or a tag anywhere.
 _OPENING = re.compile(
     rf"""
       ^[ \t]{{0,8}}(?P<fence>`{{3,}}|~{{3,}})[^\n`]*$
@@ -45,7 +45,7 @@ _OPENING = re.compile(
     """,
     re.MULTILINE | re.VERBOSE | re.IGNORECASE,
 )
-# A quick look: most of a long text has no line and no tag that could open anything.
+# A fast pre-check: most of a long text has no line and no tag that could open material.
 _OPENING_LINE = re.compile(r"\n[ \t]*+(?:[`~\-=*#_\u2500\u2550\[<>{(|+@]|diff |begin|start)", re.IGNORECASE)
 _OPENING_TEXTS = ("<", "\uff1c", "&lt;")
 _DIFF_LINE = re.compile(
@@ -58,9 +58,9 @@ class Cut:
     """A part of a text from an opening to its end, both included.
 
     Attributes:
-        start, end: Of all of it.
-        inner: Of what stands inside.
-        is_slot: It holds the user's words.
+        start, end: Offsets of the whole part.
+        inner: Offsets of its content.
+        is_slot: Whether it holds the user's text.
     """
 
     start: int
@@ -70,21 +70,21 @@ class Cut:
 
 
 def cuts(text: str, *, opens_slots: bool = True) -> list[Cut]:
-    """Return what is fenced off, in order, none inside another.
+    """Return the fenced parts, in order, none inside another.
 
     Args:
         text: Any text.
-        opens_slots: A tag that holds the user's words is a cut of its own, not a wrapper.
+        opens_slots: Mark tags that hold the user's text as slots, instead of cutting them as wrappers.
     """
     return _Scan(text, opens_slots=opens_slots).cuts()
 
 
 def outside_elements(text: str, is_meant: Callable[[str], bool] | None = None) -> str:
-    """Return a text without its elements, each from a tag that opens a line to the end of it.
+    """Return a text without its elements, each from a tag at the start of a line to its end.
 
     Args:
         text: Any text.
-        is_meant: Which names of tags; None: all.
+        is_meant: Selects elements by tag name; None: all.
     """
     kept, at = [], 0
     for cut in cuts(text, opens_slots=False):
@@ -126,14 +126,14 @@ class _Scan:
             if cut is None:
                 at = self._after(match)
                 continue
-            if cut.start < at:  # an end without a beginning: all before it was material
+            if cut.start < at:  # an end without a beginning: all text before it is material
                 self._found = []
             self._found.append(cut)
             at = max(cut.end, match.start() + 1)
         return self._found
 
     def _stretch(self, at: int) -> tuple[int, int]:
-        """Return where the next lines to be searched in one call end, and how far a match may reach; 0: none."""
+        """Return the end of the next stretch to search, and the limit of a match; limit 0 if nothing can open."""
         text = self._text
         end = text.rfind("\n", at + 1, at + STRETCH) + 1 or at + STRETCH
         if not self._may_open(at, end):
@@ -142,14 +142,14 @@ class _Scan:
         return end, min(max(end, behind), len(text))
 
     def _may_open(self, start: int, end: int) -> bool:
-        """Return whether anything could open between two places."""
+        """Return whether material could open between two offsets."""
         text = self._text
         has_tag = any(text.find(one, start, end) >= 0 for one in _OPENING_TEXTS)
         return has_tag or not start or _OPENING_LINE.search(text, start - 1, end) is not None
 
     @staticmethod
     def _after(match: re.Match[str]) -> int:
-        """Return where to look on: a line that opens nothing may still hold a tag."""
+        """Return the offset to continue from: a line that opens nothing may still hold a tag."""
         if match["marker"] is not None:
             lead = len(match[0]) - len(match[0].lstrip(" \t"))
             return match.start() + lead + (0 if lead else 1)
@@ -207,7 +207,7 @@ class _Scan:
         return Cut(match.start(), rules[-1].end(), (match.end(), rules[-1].start())) if rules else None
 
     def _marked(self, match: re.Match[str], name: str, *, needs_name: bool) -> Cut | None:
-        """Return the cut from a marker to the line that ends it by name."""
+        """Return the cut from a marker to the end line of the same name."""
         own = _named(name)
         if not own or not (needs_name or _is_marker(match[0])):
             return None
@@ -220,7 +220,7 @@ class _Scan:
         return None
 
     def _tag_near(self, position: int) -> int | None:
-        """Return which tag stands at a place, blanks aside."""
+        """Return the index of the tag at an offset, after blanks."""
         lead = re.compile(r"[ \t]*").match(self._text, position)
         at = bisect_left(self._tag_starts, lead.end() if lead else position)
         is_there = at < len(self._tags) and lead is not None and self._tag_starts[at] == lead.end()
@@ -273,7 +273,7 @@ class _Scan:
 
 
 def _is_marker(line: str) -> bool:
-    """Return whether a line opens something by its look: BEGIN, or decoration on both sides."""
+    """Return whether a line opens material by its form: BEGIN, or decoration on both sides."""
     stripped = line.strip().rstrip(":")
     is_named = re.match(rf"{_DECORATION}{{0,16}}(?:{_BEGIN_WORD})\b", stripped, re.IGNORECASE)
     return bool(is_named) or (len(stripped) > 2 and not stripped[0].isalnum() and not stripped[-1].isalnum())

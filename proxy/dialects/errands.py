@@ -1,7 +1,7 @@
-"""Recognises requests that a client makes for itself: titles, tags, follow-ups, rewritten queries, summaries. Pure.
+"""Recognise errands, a client's own requests: titles, tags, follow-ups, rewritten queries, summaries. Pure.
 
-Judged on the whole request by signs of several kinds; one sign alone never makes an errand, since people ask for titles
-and summaries too. The signs are data: ``wrappers/errands.toml``.
+The whole request is judged by signs of several kinds; one sign alone never makes an errand, as users ask for titles and
+summaries too. The signs are data: ``wrappers/errands.toml``.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from proxy.dialects.own_words import is_observation, is_of_client, is_slotted, s
 from proxy.dialects.wrappers import is_note, pattern
 from proxy.text.fence import without_blocks
 
-MAX_FUNCTION = 2_500  # characters of a system message that asks for one product; an assistant's own is longer
-MAX_OPENING, MAX_SENTENCES = 600, 3  # characters and sentences of it that say what the model is
-MAX_HEAD, MAX_TAIL = 4_000, 2_000  # characters of a user message in which an instruction stands
+MAX_FUNCTION = 2_500  # characters of a system message that asks for one product; an assistant's is longer
+MAX_OPENING, MAX_SENTENCES = 600, 3  # characters and sentences at its start that define the model's role
+MAX_HEAD, MAX_TAIL = 4_000, 2_000  # characters of a user message that are searched for an instruction
 MAX_FEW_TOKENS = 20  # of a reply that is a title or a word
 MAX_KEYS = 2  # of a structured reply
 MAX_PROBE_WORDS = 2
-MIN_TASK = 400  # characters of a turn that tells a side task what to do; people write less to such an assistant
-MIN_SAID_WORDS = 3  # outside of tags; with fewer, as with a label, what is inside is read too
+MIN_TASK = 400  # characters of a turn that instructs a side task; users write less to such an assistant
+MIN_SAID_WORDS = 3  # outside tags; with fewer, such as a label, the tags' contents are read too
 
 _JSON_BEHIND_LABEL = re.compile(r"^[^\n:：{\[]{0,60}[:：][ \t]*[\[{].*$", re.MULTILINE)  # as a list of tools
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-_CLASS_HEADERS = {"x-claude-code-request-class": "main"}  # every other value is no turn of the user's
+_CLASS_HEADERS = {"x-claude-code-request-class": "main"}  # any other value marks a request of the client itself
 _TASK_HEADERS = ("x-openai-subagent",)
 _COMPACTION = "compaction_trigger"
 _TURNS = frozenset({"user", "assistant"})
@@ -40,12 +40,12 @@ _RUN_BY_PROVIDER = "web_search"  # how the type of a tool begins that a provider
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The signs of an errand that a request has.
+    """Signs of an errand in a request.
 
     Attributes:
-        asks: The last user messages ask for something about the conversation, and not in the first person.
-        is_function: A system message makes the model a function or asks for such a thing.
-        is_exact: Nothing but the product may be answered.
+        asks: The last user messages ask for a product about the conversation, and not in the first person.
+        is_function: A system message makes the model a function or asks for such a product.
+        is_exact: The reply must be the product and nothing else.
         has_material: The last user message holds a transcript or a diff.
         is_short: The reply may have a few tokens only.
         has_role: The last user message gives the model a part to play.
@@ -69,7 +69,7 @@ class Signs:
 
     @property
     def make_errand(self) -> bool:
-        """The signs together make the request an errand."""
+        """True if the signs together make the request an errand."""
         if self.is_probe or self.is_side_task:
             return True
         if self.has_material and self.is_exact and self.is_alone:
@@ -81,11 +81,11 @@ class Signs:
 
 
 def is_errand(request: ChatRequest, headers: Mapping[str, str]) -> bool:
-    """Return whether a request is a client's own.
+    """Return whether a request is an errand.
 
     Args:
-        request: As read.
-        headers: By lower-case name.
+        request: Parsed request.
+        headers: Headers by lower-case name.
     """
     if any(headers.get(name, main).strip().lower() != main for name, main in _CLASS_HEADERS.items()):
         return True
@@ -97,7 +97,7 @@ def is_errand(request: ChatRequest, headers: Mapping[str, str]) -> bool:
 
 
 def signs(request: ChatRequest) -> Signs:
-    """Return the signs of an errand that a request has."""
+    """Return the signs of an errand in a request."""
     asked = _last_run(request.messages)
     texts = [without_blocks(text) for text in both_ends([message.text for message in asked])]
     last = texts[-1] if texts else ""
@@ -118,7 +118,7 @@ def signs(request: ChatRequest) -> Signs:
     has_material = is_readable and _has_material(last)
     is_function = any(_is_function(one) for one in systems)
     if has_history and is_function and not (asks or has_material):
-        is_function = False  # a conversation goes on: the system message is its tone
+        is_function = False  # an ongoing conversation: the system message only sets its tone
     exact_in = [head, *(systems if is_function else ())]
     return Signs(
         asks=asks,
@@ -136,7 +136,7 @@ def signs(request: ChatRequest) -> Signs:
 
 
 def _last_run(messages: Sequence[Message]) -> list[Message]:
-    """Return the user messages behind the last one of the assistant."""
+    """Return the user messages after the last assistant message."""
     run: list[Message] = []
     for message in reversed(messages):
         if message.role == "user":
@@ -147,9 +147,9 @@ def _last_run(messages: Sequence[Message]) -> list[Message]:
 
 
 def _beside_notes(messages: Sequence[Message], *, has_tools: bool) -> str:
-    """Return what messages say outside of a client's notes, as its lists of skills and its reminders.
+    """Return the messages' text outside a client's notes, such as its lists of skills and its reminders.
 
-    Beside tools, as in a turn of an agent's, everything in tags is a note; without them, by the tag's name.
+    With tools, as in a turn of an agent, every tagged text is a note; without tools, the tag's name decides.
     """
     parts = [part.text for message in messages for part in message.parts]
     found = [without_blocks(text) for text in both_ends(parts)]
@@ -191,7 +191,7 @@ def _has_material(text: str) -> bool:
 
 
 def _has_faint_material(text: str) -> bool:
-    """Return whether a text holds something labelled or in tags, or opens with one speaker of a transcript."""
+    """Return whether a text holds labelled or tagged text, or opens with a speaker of a transcript."""
     return _sign("faint").search(text[:MAX_HEAD]) is not None or _speakers("speaker").match(text) is not None
 
 
@@ -251,7 +251,7 @@ def _limit(body: Mapping[str, Any]) -> int:
 
 
 def _keys(body: Mapping[str, Any]) -> int:
-    """Return how many keys a structured reply has, 0 where none is asked for."""
+    """Return the number of keys of a structured reply, 0 if the request asks for none."""
     text, output = body.get("text"), body.get("output_config")
     forms = [body.get("response_format"), body.get("output_format")]
     forms += [one.get("format") for one in (text, output) if isinstance(one, Mapping)]

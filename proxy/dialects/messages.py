@@ -1,4 +1,4 @@
-"""Anthropic's Messages: read a copy of the request, splice into the original."""
+"""Anthropic's Messages: parse a copy of the request, splice into the original."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _ERROR_TYPES = {
     504: "timeout_error",
     529: "overloaded_error",
 }
-# Agents put notes of their own beside what the user wrote, each as a block that says so, and change them at will.
+# Agents add notes beside the user's text, each as a marked block, and change them from request to request.
 _NOTE_OPENS, _NOTE_CLOSES = "<system-reminder>", "</system-reminder>"
 _MARK = "cache_control"
-# The two forms in which Anthropic's own coding agent sends it: up to 2.1.77, and since then.
+# Anthropic's coding agent sends ``user_id`` in this form up to 2.1.77, and as JSON since then.
 _IN_ONE = re.compile(
     r"user_(?P<device>[0-9a-f]{64})_account_(?P<account>[0-9a-f-]*)_session_(?P<session>[0-9a-f-]{36})"
 )
@@ -59,13 +59,13 @@ tool = MESSAGES_TOOL
 
 
 def read(body: bytes) -> ChatRequest:
-    """Return a reading view of a body; its system prompt is none of the messages, and is never changed.
+    """Return a body as a ``ChatRequest``; the system prompt is not a message and is never changed.
 
-    A user message of tool results alone has the role ``tool``, as it is a step of a tool loop.
+    A user message with nothing but tool results has the role ``tool``, as it is a step of a tool loop.
 
     Raises:
-        InvalidRequest: If it is no JSON object.
-        MissingModel: If it names no model; whether the messages are right is for the upstream to say.
+        InvalidRequest: If it is not a JSON object.
+        MissingModel: If it names no model; the upstream validates the messages.
     """
     parsed = parse(body)
     messages, metadata = parsed.get("messages"), parsed.get("metadata")
@@ -80,10 +80,10 @@ def read(body: bytes) -> ChatRequest:
 
 
 def _named(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata with a ``user_id`` that stays the same from one conversation to the next.
+    """Return the metadata with a ``user_id`` that is stable across conversations.
 
-    Where the id holds a conversation's as well, that one comes out as ``conversation_id``, unless there is one, and
-    the rest, of a device or an account, as ``device_user`` too.
+    A conversation's id inside the ``user_id`` becomes ``conversation_id``, unless there is one; the rest, the id of an
+    account or a device, also becomes ``device_user``.
     """
     user_id = string(metadata.get("user_id"))
     found = _IN_ONE.fullmatch(user_id)
@@ -103,12 +103,12 @@ def _apart(metadata: Mapping[str, Any], user: str, session: str) -> dict[str, An
 
 
 def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
-    """Return the body with each text appended to the content of its message; every other byte stays.
+    """Return the body with each text appended to its message's content; every other byte is unchanged.
 
-    A string grows before its closing quote, a list of blocks gets one further text block behind the last, so that what
-    a ``cache_control`` mark covers stays as it is and tool results stay in front. Clients turn a string into a list of
-    one block while its message is the last, and back: an insertion stays in the form in which it was new. Where any of
-    the messages is missing or says nothing itself, nothing is inserted and ``body`` itself comes back.
+    A string grows before its closing quote. A list gets a text block after the last block, so that content covered by a
+    ``cache_control`` mark is unchanged and tool results stay first. Clients send a message as a list of one block while
+    it is the last, and as a string later: an insertion keeps the form in which it was first made. If any of the
+    messages is missing or empty, nothing is inserted, and the result is ``body`` itself.
     """
     texts: dict[int, str] = {}
     apart: dict[int, bool | None] = {}
@@ -133,17 +133,17 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
 
 
 def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
-    """Return the body without some messages and with a text in front of one that stays; every other byte stays."""
+    """Return the body without messages ``drop``, a text prepended to ``host``; every other byte is unchanged."""
     return leave_out(body, drop, host, text, key="messages", kind="text")
 
 
 def end_watch() -> EndWatch:
-    """Return a fresh watch for ``message_stop``."""
+    """Return a fresh detector of ``message_stop``."""
     return EndWatch(_STOP)
 
 
 def error_body(error: ProxyError, request_id: str = "") -> bytes:
-    """Return an error of ours in Anthropic's shape."""
+    """Return a ProxyError in Anthropic's shape."""
     kind = _ERROR_TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
     shaped: dict[str, Any] = {"type": "error", "error": {"type": kind, "message": str(error)}}
     return orjson.dumps({**shaped, "request_id": request_id} if request_id else shaped)
@@ -192,7 +192,7 @@ def _is_note(text: str) -> bool:
 
 
 def _unmarked(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a block without its cache marks, which clients move on with every request."""
+    """Return a block without its cache marks, which clients move with every request."""
     block = {key: value for key, value in raw.items() if key != _MARK}
     inner = block.get("content")
     if isinstance(inner, list):
@@ -204,7 +204,7 @@ def _unmarked(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _growth(text: str, content: Span | None, added: str, *, apart: bool | None) -> list[Edit]:
-    """Return the edits that append a text to a content; one that says nothing is refused up there, and stays so."""
+    """Return the edits that append a text to a content; an empty one stays empty: the provider is to refuse it."""
     if content is None or text[content.start] not in '"[':
         raise ValueError("no content that can grow")
     at = content.end - 1
@@ -223,7 +223,7 @@ def _growth(text: str, content: Span | None, added: str, *, apart: bool | None) 
 
 
 def _only_text(text: str, content: Span) -> Span | None:
-    """Return where the text of a list's one block stands; None where the list has others, or the block no text."""
+    """Return the span of the text of a list's only block; None if it has several blocks, or the block no text."""
     found: list[Span | None] = []
 
     def on_block(_: int, at: int) -> int | None:

@@ -1,4 +1,4 @@
-"""A message of Anthropic's put together from the bytes that went by, stream or not."""
+"""Reassemble an Anthropic message from the relayed bytes, of a stream or a whole body."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def accumulator() -> Folding:
 
 
 class _Folded:
-    """The state of one reply while its pieces are folded in; every piece may be anything."""
+    """State of one reply while its pieces are added; a piece may be any JSON value."""
 
     def __init__(self) -> None:
         self._blocks: dict[object, dict[str, Any]] = {}
@@ -38,7 +38,7 @@ class _Folded:
     def _add(self, event: dict[str, Any]) -> None:
         kind = event.get("type")
         if kind == "message_start":
-            # A provider that starts anew in the middle of a stream means what comes then.
+            # If a provider restarts in the middle of a stream, only the restarted message counts.
             self._blocks, self._stop_reason, self._has_ended = {}, None, False
             self._add_message(event.get("message"))
         elif kind == "content_block_start":
@@ -122,7 +122,7 @@ class _Folded:
             self._usage.update({key: value for key, value in usage.items() if value is not None})
 
     def _text(self) -> str:
-        """Return what was said; citations cut a sentence into blocks, a search between two sets them apart."""
+        """Return the text: citations split a sentence into blocks, other blocks between texts mark a paragraph."""
         pieces: list[str] = []
         was_text = True
         for block in self._blocks.values():

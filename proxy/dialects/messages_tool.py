@@ -1,4 +1,4 @@
-"""A tool of ours in Anthropic's Messages: put into the request, and its calls taken out of the reply."""
+"""The ``recall`` tool in Anthropic's Messages: added to the request, its calls removed from the reply."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ def may_offer(body: Mapping[str, Any], name: str) -> bool:
 
 
 def offered(body: bytes, tool: Tool) -> bytes:
-    """Return the body with the tool behind the client's own; the same object where that cannot be done."""
+    """Return the body with the tool after the client's own; the same object if it cannot be added."""
     named = {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
     return appended(body, "tools", [named], is_made=True)
 
 
 class MessagesFilter(ReplyFilter):
-    """Takes the calls of our tool out of messages; the client sees blocks numbered through."""
+    """Filter that removes ``recall`` calls from messages; the client sees consecutive block indexes."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._id = ""
-        self._shown = 0  # blocks
+        self._shown = 0  # number of blocks
         self._before: list[Any] = []  # blocks of earlier whole replies
         self._last: dict[str, Any] = {}
-        self._usage: dict[str, Any] = {}  # of the reply that is going on
+        self._usage: dict[str, Any] = {}  # of the current reply
 
     def going_on(self, body: bytes, answers: Sequence[str]) -> bytes:
-        """Return the request that tells the answers to the calls, one each."""
+        """Return the next request, with one answer per call."""
         blocks = [one for one in self._blocks.values() if one.get("type") != "text" or one.get("text")]
         results = [
             {"type": "tool_result", "tool_use_id": call.id, "content": answer}
@@ -53,7 +53,7 @@ class MessagesFilter(ReplyFilter):
         return appended(body, "messages", said)
 
     def ending(self, *, is_stream: bool) -> bytes:
-        """Return how a reply ends that wants still more, and gets nothing."""
+        """Return the end of a reply whose last round still calls the tool, but gets no answer."""
         ended = {"stop_reason": "end_turn", "stop_sequence": None}
         if not is_stream:
             content = [*self._before]
@@ -146,7 +146,7 @@ class MessagesFilter(ReplyFilter):
         self.wants_more = reason == "tool_use" and bool(ours) and len(ours) == len(calls)
 
     def _add_usage(self, usage: object) -> None:
-        """Count what a reply has used: what its end says of it stands for what its start said."""
+        """Add a reply's usage: counts at its end replace those at its start."""
         if isinstance(usage, dict):
             self._usage.update({key: value for key, value in usage.items() if value is not None})
             self.usage = summed(self._total, self._usage)

@@ -36,11 +36,11 @@ _CALLS = frozenset(_DATA["own"]["calls"])
 _PREFIXES = "|".join(re.escape(form) for form in sorted(_FORMS, key=len, reverse=True))
 _FORM = re.compile(rf"(?<!\s)\s*+(?P<form>{_PREFIXES})(?P<rest>\S++)\s*+")
 _PLAIN_ID = re.compile(r"[\w.:-]+")
-_SHORT = 6  # a word as short as this behind a form is an id in fields of ids only
+_SHORT = 6  # characters; a shorter word after a form counts as an id only in fields of ids
 _LISTS_OF_ITEMS = frozenset({"input", "items"})
-# An id of the kind that providers make, whatever its form: of items there are new kinds every few months.
+# An id that looks generated, of any form: providers add new kinds of items every few months.
 _MADE = re.compile(r"[a-z]{2,12}_[0-9A-Za-z]{20,}")
-# Bodies without any of this name nothing, so most need no second parsing; a letter may be written as an escape.
+# Bodies without a match name no object, so most need no second parsing; letters may be escaped in JSON.
 _HINT = re.compile(
     "|".join(
         (
@@ -54,12 +54,12 @@ _HINT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An object of the provider that a request names.
+    """A provider's object that a request names.
 
     Args:
-        kind: In words: ``file``, ``vector store`` …
-        id: The provider's.
-        param: The field that names it; "" in a path.
+        kind: Kind in words: ``file``, ``vector store`` …
+        id: Provider's id.
+        param: Field that names it; "" in a path.
     """
 
     kind: str
@@ -68,14 +68,14 @@ class Reference:
 
 
 class _Object(list[tuple[str, Any]]):
-    """A JSON object with every pair of it: of a name that stands twice, servers may read either value."""
+    """A JSON object as all its pairs: of a repeated name, servers may read either value."""
 
 
 def in_body(body: bytes) -> list[Reference]:
-    """Return what a JSON body names, at any depth, in its order.
+    """Return the objects that a JSON body names at any depth, in order.
 
     Raises:
-        InvalidJson: If it is none.
+        InvalidJson: If it is not JSON.
     """
     if not body.strip() or (b"\x00" not in body[:4] and _HINT.search(body) is None):
         return []
@@ -87,18 +87,18 @@ def in_body(body: bytes) -> list[Reference]:
 
 
 def in_fields(pairs: Iterable[tuple[str, str]]) -> list[Reference]:
-    """Return what the parameters of a query, or the fields of a form, name."""
+    """Return the objects that query parameters or form fields name."""
     found = (_in_field(name, value) for name, value in pairs)
     return [one for one in found if one is not None]
 
 
 def in_query(query: str) -> list[Reference]:
-    """Return what a raw query string names."""
+    """Return the objects that a raw query string names."""
     return in_fields((unquote(name), _settled(value)) for name, value in parse_qsl(query))
 
 
 def in_path(segments: Sequence[str]) -> list[Reference]:
-    """Return what a path names, from the decoded segments of it."""
+    """Return the objects that the decoded segments of a path name."""
     found = []
     for at, segment in enumerate(segments):
         if segment in _VERBS or segment in _COLLECTIONS:
@@ -113,8 +113,8 @@ def handed_out(reply: object, wire: str) -> list[str]:
     """Return the ids that a reply, or one event of it, hands out.
 
     Args:
-        reply: As parsed.
-        wire: ``responses``, ``chat``, ``messages``; ``below`` where an object of the caller's own is read.
+        reply: Parsed reply or event.
+        wire: ``responses``, ``chat``, ``messages``; ``below`` for a read of an object that the caller owns.
     """
     ids = (one for path in _PLACES.get(wire, ()) for one in _at(reply, path))
     return list(dict.fromkeys(one for one in ids if isinstance(one, str) and one))
@@ -124,7 +124,7 @@ _PLACES = {wire: [path.split(".") for path in paths] for wire, paths in _DATA["h
 
 
 def _walk(root: object) -> Iterator[Reference]:
-    """Yield what a parsed body names; not recursive, since a body may be nested deeply."""
+    """Yield the objects that a parsed body names; not recursive, as a body may be nested deeply."""
     stack: list[tuple[str, object]] = [("", root)]
     while stack:
         field, value = stack.pop()
@@ -139,14 +139,14 @@ def _walk(root: object) -> Iterator[Reference]:
 
 
 def _is_own(name: str, value: object, *, is_call: bool) -> bool:
-    """Return whether a field is the client's own, with all that is in it."""
+    """Return whether a field, with its whole content, is the client's own data."""
     if name in _WHOLE or (name in _TEXT and isinstance(value, str)):
         return True
     return is_call and (name == "id" or (name == "input" and isinstance(value, _Object)))
 
 
 def _of_object(field: str, pairs: _Object) -> Iterator[Reference]:
-    """Yield what an object names by its ``id``, where its field or its type says that it does."""
+    """Yield the references by ``id`` of a JSON object whose field or type marks it as one."""
     ids = [one for name, one in pairs if name == "id" and isinstance(one, str) and one]
     if not ids:
         return
@@ -161,7 +161,7 @@ def _of_object(field: str, pairs: _Object) -> Iterator[Reference]:
 
 
 def _in_field(field: str, value: str) -> Reference | None:
-    """Return what a string in a field names, or in a list of it."""
+    """Return the object named by a string in a field, or in a field's list."""
     field = field.rpartition("[")[2].rstrip("]") or field.partition("[")[0]
     if field in _TEXT or not value:
         return None
@@ -172,7 +172,7 @@ def _in_field(field: str, value: str) -> Reference | None:
 
 
 def _kind_of(value: str, *, is_id: bool) -> str | None:
-    """Return of what kind an id is by its look; None: it is none."""
+    """Return the kind of an id by its form; None if the value is not an id."""
     match = _FORM.fullmatch(value) if len(value) < _MAX else _FORM.match(value[:_MAX])
     if match is None or value in _WORDS or value.startswith(_FREE):
         return None
@@ -184,11 +184,11 @@ def _kind_of(value: str, *, is_id: bool) -> str | None:
     return _FORMS[form]
 
 
-_MAX = 4096  # longer values are data; of addresses the beginning tells
+_MAX = 4096  # characters; longer values are data, and an address is recognised by its beginning
 
 
 def _settled(value: str) -> str:
-    """Return a value as a server reads it that decodes again and again."""
+    """Return a value URL-decoded until it no longer changes, as servers may decode repeatedly."""
     while (decoded := unquote(value)) != value:
         value = decoded
     return value

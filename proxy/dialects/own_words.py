@@ -1,7 +1,7 @@
-"""Finds the spans of a text that the user wrote, inside what a client put around them. Pure.
+"""Find the spans of a text that the user wrote, inside the wrappers of a client. Pure.
 
-A slot for the user's words (a tag or a last label) is all of them; else they are what is left when everything that is
-fenced off, and what a template says about it, is cut. The lists are data: ``wrappers``.
+If there is a slot for the user's text (a tag or a last label), only its content counts; else the text remaining after
+all fenced material, and the template's sentences about it, are cut. The lists are data: ``wrappers``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FIRST_PERSON = re.compile(
 
 
 def own_spans(text: str) -> list[Span]:
-    """Return the spans of one text that the user wrote, in order and without blanks around them."""
+    """Return the spans of one text that the user wrote, in order, without surrounding whitespace."""
     quoted = _QUOTED.match(text)
     if quoted is not None:
         return _trimmed(text, [quoted.span(quoted.lastindex or 0)])
@@ -69,27 +69,27 @@ def is_slotted(text: str) -> bool:
 
 
 def tag_slots(text: str) -> list[Span]:
-    """Return the user's words in a text that is the outcome of a tool: those in tags alone."""
+    """Return the user's spans in a tool's result: only those in slot tags."""
     return [span for cut in cuts(text) if cut.is_slot for span in _inside(text, cut)]
 
 
 def is_observation(text: str) -> bool:
-    """Return whether a text begins as the outcome of a tool does."""
+    """Return whether a text begins like a tool's result."""
     return _head("observation").match(text) is not None
 
 
 def is_of_client(text: str) -> bool:
-    """Return whether a text begins as what a client writes for itself, and holds no slot for the user's words."""
+    """Return whether a text begins like a client's own note, and has no slot for the user's text."""
     return _head("client").match(text) is not None and _labelled(text, cuts(text)) is None
 
 
 def speaks_in_first_person(text: str) -> bool:
-    """Return whether a text speaks of its author."""
+    """Return whether a text has a first-person pronoun."""
     return FIRST_PERSON.search(text) is not None
 
 
 def _inside(text: str, cut: Cut) -> list[Span]:
-    """Return what of a slot its user wrote."""
+    """Return the user's spans inside a slot."""
     start, end = cut.inner
     inner = text[start:end]
     found = cuts(inner, opens_slots=False)
@@ -98,7 +98,7 @@ def _inside(text: str, cut: Cut) -> list[Span]:
 
 
 def _labelled(text: str, found: Sequence[Cut]) -> Span | None:
-    """Return what stands behind the last label of the user's words, None where there is none."""
+    """Return the span after the last label of the user's text, None if there is no label."""
     ends = [match for match in _labels("end").finditer(text) if not _is_cut(match.start(), found)]
     strong = (*_labels("strong").finditer(text), *_strong_headings().finditer(text))
     for match in sorted(strong, key=lambda one: -one.start()):
@@ -121,7 +121,7 @@ def _labelled(text: str, found: Sequence[Cut]) -> Span | None:
 
 
 def _inside_label(text: str, span: Span) -> Span:
-    """Return what a label opens without the next section of the template, its last instructions, and quotes around."""
+    """Return a label's span without the template's next section and last instructions, and without quotes."""
     start, stop = span
     section = _SECTION.search(text, start, stop) or _template_headings().search(text, start, stop)
     if section is not None and text[start : section.start()].strip():
@@ -145,13 +145,13 @@ def _behind(text: str, label: re.Match[str], ends: Sequence[re.Match[str]]) -> S
 
 
 def _is_answered(text: str, place: int) -> bool:
-    """Return whether an assistant has its say from a place on: a transcript that the user shows is no template."""
+    """Return whether an assistant's reply starts here: then the text is a pasted transcript, not a template."""
     reply = _labels("replying").match(text, place)
     return reply is not None and bool(text[reply.end() :].partition("\n")[0].strip())
 
 
 def _is_filled_in(text: str, label: re.Match[str], span: Span, found: Sequence[Cut]) -> bool:
-    """Return whether a common word with a colon is a template's label: by its place, its end or what is before."""
+    """Return whether a common word with a colon is a template's label, by its position or the text before it."""
     before = text[: label.start()]
     if not before.strip() or span[1] < len(text) or (found and found[0].end <= label.start()):
         return True
@@ -170,7 +170,7 @@ def _without_intro(text: str, span: Span) -> Span:
 
 
 def _untemplated(text: str, left: Sequence[Span], found: Sequence[Cut]) -> list[Span]:
-    """Return what is left around cuts without what a template says about them."""
+    """Return the spans around cuts without a template's sentences about the cut material."""
     last, last_start = found[-1].end, found[-1].start
     has_words_behind = any(a >= last and text[a:b].strip() for a, b in left)
     kept = []
@@ -197,7 +197,7 @@ def _untemplated(text: str, left: Sequence[Span], found: Sequence[Cut]) -> list[
 
 
 def _without(span: Span, found: Sequence[Cut]) -> list[Span]:
-    """Return what of a span is not cut."""
+    """Return the parts of a span outside all cuts."""
     spans, at = [], span[0]
     for cut in found:
         if cut.end <= at or cut.start >= span[1]:

@@ -1,6 +1,6 @@
-"""A provider's reply, copied aside while its bytes pass and read once it has ended.
+"""A provider's reply, copied while its bytes are relayed, and parsed when it ends.
 
-What it costs is bounded by its text, not by the framing around it.
+Its memory is bounded by its text, not by the framing around the text.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ MAX_BYTES = 64 * 2**20
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _CODINGS = {"gzip": _GZIP_OR_ZLIB, "x-gzip": _GZIP_OR_ZLIB, "deflate": _GZIP_OR_ZLIB}
 
-_STEP_BYTES = 64 * 1024  # of a stream are read at a time: about 2 ms
-_MAX_TEXT_CHARS = 250_000  # of one text of a reply; the journal keeps 200,000
+_STEP_BYTES = 64 * 1024  # of a stream parsed in one step: about 2 ms
+_MAX_TEXT_CHARS = 250_000  # of one text of a reply; the journal stores 200,000
 _MAX_PIECES = 512
-_LAST_EVENTS = 8  # of a stream whose text is full: how it ended, and what it cost
+_LAST_EVENTS = 8  # parsed of a stream whose text is full: they hold its finish reason and its usage
 _SEAMS = (b"\n\n", b"\r\n\r\n")
 
 
 class Copy:
-    """Keeps the pieces of a reply up to ``MAX_BYTES``; never raises."""
+    """Copy of a reply's chunks, up to ``MAX_BYTES``; never raises."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
         self._room = MAX_BYTES
 
     def feed(self, chunk: bytes) -> None:
-        """Copy a piece aside."""
+        """Copy a chunk."""
         if len(chunk) > self._room:
             self._room = 0
             return
@@ -42,7 +42,7 @@ class Copy:
         self._chunks.append(chunk)
 
     def decoded(self, content_encoding: str) -> bytes:
-        """Return the bytes, unpacked; none where they are packed in another way than gzip and deflate."""
+        """Return the decoded bytes; b"" for a content encoding other than gzip and deflate."""
         return unpacked(b"".join(self._chunks), content_encoding, MAX_BYTES)
 
 
@@ -54,7 +54,7 @@ def is_stream(body: bytes, content_type: str) -> bool:
 
 
 def parsed(data: bytes) -> Any:
-    """Return what a JSON text says, None where it is none."""
+    """Return the value of a JSON text, None if it is not valid."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -66,7 +66,7 @@ def parsed(data: bytes) -> Any:
 
 
 def unpacked(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
-    """Return a body unpacked; nothing where it is packed in another way than gzip and deflate."""
+    """Return the decoded body; b"" for a content encoding other than gzip and deflate."""
     coding = content_encoding.strip().lower()
     if coding in ("", "identity"):
         return body
@@ -82,19 +82,19 @@ def unpacked(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Reply of a provider, put together from its bytes.
+    """A provider's reply, reassembled from its bytes.
 
     Args:
-        text: Of the first choice.
+        text: Text of the first choice.
         tool_calls: ``{"id", "type", "function": {"name", "arguments"}}`` of the first choice, in order.
-        finish_reason: Of the first choice.
-        refusal: Of the first choice.
-        usage: As the provider counted.
-        model: As the provider names it.
-        complete: The reply came to its end and is no error.
+        finish_reason: Finish reason of the first choice.
+        refusal: Refusal of the first choice.
+        usage: Usage object of the provider.
+        model: Provider's name of the model.
+        complete: Whether the reply ended and is not an error.
         error: The error object, in the body or in the middle of the stream.
-        id: As the provider names the reply.
-        signatures: Of its thoughts that are bound to what stood before them.
+        id: Provider's id of the reply.
+        signatures: Signatures of its thinking blocks, which are bound to their prefix.
     """
 
     text: str = ""
@@ -110,7 +110,7 @@ class Reply:
 
 
 class Text:
-    """A text that comes in pieces; what is longer than a reply's text is ever kept is dropped."""
+    """A text that comes in pieces, cut at ``_MAX_TEXT_CHARS``."""
 
     def __init__(self) -> None:
         self._joined: list[str] = []
@@ -124,17 +124,17 @@ class Text:
         piece = piece[: self._room]
         self._room -= len(piece)
         self._pieces.append(piece)
-        if len(self._pieces) >= _MAX_PIECES:  # a token alone takes twelve times its letters
+        if len(self._pieces) >= _MAX_PIECES:  # as a separate string, a token takes twelve times its letters
             self._joined.append("".join(self._pieces))
             self._pieces.clear()
 
     @property
     def is_full(self) -> bool:
-        """True once no more is kept."""
+        """True once further text is dropped."""
         return not self._room
 
     def become(self, whole: str) -> None:
-        """Replace everything said so far."""
+        """Replace the text so far."""
         self._joined, self._pieces, self._room = [], [], _MAX_TEXT_CHARS
         self.add(whole)
 
@@ -144,31 +144,31 @@ class Text:
 
 
 class Folded(Protocol):
-    """State of one reply while its pieces are folded in; every piece may be anything."""
+    """State of one reply while its pieces are added; a piece may be any JSON value."""
 
     def add_event(self, event: Event) -> None:
-        """Fold an event of a stream in."""
+        """Add an event of a stream."""
 
     def add_body(self, body: bytes) -> None:
-        """Fold a whole body in."""
+        """Add a whole body."""
 
     @property
     def is_full(self) -> bool:
-        """True once no more text is kept."""
+        """True once further text is dropped."""
 
     def reply(self, *, is_whole: bool) -> Reply:
-        """Return the reply as far as it came."""
+        """Return the reply so far."""
 
 
 class Folding:
-    """Copies a reply aside while it passes and reads it; never raises.
+    """Accumulator of a relayed reply, which it copies and parses; never raises.
 
-    A stream in plain text is read in steps, so that what waits stays small. Once its text is full, or ``max_bytes`` of
-    it were read, only its last events are: what a reply costs has an end, however long it goes on.
+    An uncompressed stream is parsed in steps, so that the buffer stays small. Once its text is full, or ``max_bytes``
+    of it were parsed, only its last events are parsed: the cost of a reply is bounded, however long it is.
 
     Args:
-        folded: Where its pieces are put together.
-        max_bytes: Bytes that wait to be read; what is beyond is dropped, and the reply counts as incomplete.
+        folded: State that receives the parsed pieces.
+        max_bytes: Limit of the buffer; bytes beyond are dropped, and the reply counts as incomplete.
     """
 
     def __init__(self, folded: Folded, max_bytes: int = MAX_BYTES) -> None:
@@ -182,7 +182,7 @@ class Folding:
         self._is_whole = True
 
     def feed(self, chunk: bytes) -> None:
-        """Take a piece."""
+        """Buffer a chunk, and parse the buffer if it is large enough."""
         if not self._is_whole or self._waiting_bytes + len(chunk) > self._max_bytes:
             self._is_whole = False
             return
@@ -192,11 +192,11 @@ class Folding:
             self._read_step()
 
     def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
-        """Return the reply as far as it came.
+        """Return the reply so far.
 
         Args:
-            content_type: Of the response; without one, the bytes are looked at.
-            content_encoding: Of the response; others than gzip and deflate give an empty, incomplete reply.
+            content_type: Content type of the response; "": by its first bytes.
+            content_encoding: Encoding of the response; any but gzip and deflate gives an empty, incomplete reply.
         """
         body, self._chunks = b"".join(self._chunks), []
         if not self._read_bytes:
@@ -209,10 +209,10 @@ class Folding:
         return self._folded.reply(is_whole=self._is_whole)
 
     def _read_step(self) -> None:
-        """Read what waits of a stream in plain text; an event that is not whole yet waits for twice as much."""
+        """Parse the buffer of an uncompressed stream; an incomplete event doubles the next step."""
         waiting = b"".join(self._chunks)
         if not self._read_bytes and not is_stream(waiting[:16], ""):
-            self._step_bytes = self._max_bytes + 1  # one JSON text, or packed: to be read when it is whole
+            self._step_bytes = self._max_bytes + 1  # one JSON text, or compressed: parsed at the end
             return
         if self._folded.is_full or self._read_bytes > self._max_bytes:
             self._splitter, waiting = EventSplitter(), _last_events(waiting)
@@ -226,7 +226,7 @@ class Folding:
 
 
 def _last_events(waiting: bytes) -> bytes:
-    """Return the end of a stream, cut where an event begins."""
+    """Return the last events of a stream, cut at the start of an event."""
     end, place = len(waiting), -1
     for _ in range(_LAST_EVENTS + 1):
         end = max(waiting.rfind(seam, 0, end) for seam in _SEAMS)

@@ -1,4 +1,4 @@
-"""OpenAI's Responses: read a copy of the request, splice into the original, and put the reply together."""
+"""OpenAI's Responses: parse a copy of the request, splice into the original, reassemble the reply."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["accumulator", "condense", "end_watch", "error_body", "insert", "read
 
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
-# What the client's own tools, or its user at a prompt, answered; nothing may come between it and its call.
+# Answers of the client's tools, or of its user at a prompt; nothing may come between an answer and its call.
 _RESULTS = frozenset({"mcp_approval_response", "tool_search_output"})
 
 wire = RESPONSES
@@ -41,7 +41,7 @@ tool = RESPONSES_TOOL
 
 _HINTS = (b"response.completed", b"response.incomplete", b"response.failed", b"response.cancelled", b"error")
 _ENDS = rb"response\.(?:completed|incomplete|failed|cancelled)"
-# By the event's name, or by its type where a server sends no names; quotes inside of strings are escaped.
+# By the event's name, or by its type if a server sends no names; quotes inside strings are escaped.
 _END = sse.Terminal(
     re.compile(
         rb"[\r\n](?:\xef\xbb\xbf)?event: ?(?:" + _ENDS + rb"|error)[ \t]*(?=[\r\n])"
@@ -52,19 +52,19 @@ _END = sse.Terminal(
     80,
 )
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-# What runs in the background ends elsewhere: all that this connection had to say was said.
+# A background response ends elsewhere: on this connection it is complete.
 _ANSWERED = frozenset({"completed", "incomplete", "queued", "in_progress"})
 
 
 def read(body: bytes) -> ChatRequest:
-    """Return a reading view of a body.
+    """Return a body as a ``ChatRequest``.
 
-    A string ``input`` is one user message. Items of a list keep their places; those that are no messages have their
-    type as their role, results of tools the role ``tool``.
+    A string ``input`` is one user message. Items of a list keep their indexes; items other than messages have their
+    type as their role, and results of tools the role ``tool``.
 
     Raises:
-        InvalidRequest: If it is no JSON object.
-        MissingModel: If its model is no name; whether one is needed (a prompt may name it) is for the upstream to say.
+        InvalidRequest: If it is not a JSON object.
+        MissingModel: If its model is not a string; the upstream decides if one is needed, as a prompt may name it.
     """
     parsed = parse(body)
     conversation = _conversation(parsed.get("conversation"))
@@ -81,12 +81,12 @@ def read(body: bytes) -> ChatRequest:
 
 
 def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
-    """Return the body with each text appended to the content of its message; every other byte stays."""
+    """Return the body with each text appended to its message's content; every other byte is unchanged."""
     return append(body, insertions, _Contents, kind="input_text")
 
 
 def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
-    """Return the body without some messages and with a text in front of one that stays; every other byte stays."""
+    """Return the body without messages ``drop``, a text prepended to ``host``; every other byte is unchanged."""
     return leave_out(body, drop, host, text, key="input", kind="input_text")
 
 
@@ -96,12 +96,12 @@ def accumulator() -> Folding:
 
 
 def end_watch() -> EventWatch:
-    """Return a fresh watch for the end of a stream, which has no ``[DONE]``."""
+    """Return a fresh detector of the end of a stream, which has no ``[DONE]``."""
     return EventWatch(_END, _HINTS)
 
 
 def error_body(error: ProxyError, request_id: str = "") -> bytes:
-    """Return an error of ours in OpenAI's shape."""
+    """Return a ProxyError in OpenAI's shape."""
     del request_id
     return orjson.dumps(error.body())
 
@@ -159,7 +159,7 @@ def _part(raw: object) -> Part:
 
 
 class _Contents(Contents):
-    """Finds contents where ``input`` may be a string as well, the content of its only message."""
+    """Locator of contents if ``input`` may also be a string, the content of the only message."""
 
     def __init__(self, wanted: Collection[int]) -> None:
         super().__init__(wanted, "input")
@@ -172,7 +172,7 @@ class _Contents(Contents):
 
 
 class _Folded:
-    """The state of one reply while its pieces are folded in; every piece may be anything."""
+    """State of one reply while its pieces are added; a piece may be any JSON value."""
 
     def __init__(self) -> None:
         self._items: dict[object, _Item] = {}
@@ -267,7 +267,7 @@ class _Item:
         return any(text.is_full for text in self._texts.values())
 
     def set(self, raw: object) -> None:
-        """Take an item as it stands; what it does not say (yet) is kept as it came in pieces."""
+        """Set the item as given; fields that it lacks keep the values that came in pieces."""
         if not isinstance(raw, dict):
             return
         self._head = raw
@@ -294,7 +294,7 @@ class _Item:
 
 
 def _take(text: Text, said: str, *, is_whole: bool) -> None:
-    """Add a piece; a text that comes whole at the end says again what came in pieces, or nothing."""
+    """Add a piece, or replace the pieces by the whole text at the end; an empty whole text changes nothing."""
     if not is_whole:
         text.add(said)
     elif said:

@@ -1,4 +1,4 @@
-"""A tool of ours on the Responses wire: put into the request, and its calls taken out of the reply."""
+"""The ``recall`` tool in Responses: added to the request, its calls removed from the reply."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_
 from proxy.events import Event
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-# What the client has to answer; everything else that a provider calls it answers itself.
+# Calls that the client must answer; the provider answers all other calls itself.
 _ASKS_CLIENT = frozenset(
     {
         *("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call"),
@@ -34,18 +34,18 @@ def may_offer(body: Mapping[str, Any], name: str) -> bool:
 
 
 def offered(body: bytes, tool: Tool) -> bytes:
-    """Return the body with the tool behind the client's own; the same object where that cannot be done."""
+    """Return the body with the tool after the client's own; the same object if it cannot be added."""
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return appended(body, "tools", [{"type": "function", **function, "strict": False}], is_made=True)
 
 
 def resumed(body: bytes, goes_on_as: str, open_calls: Sequence[str]) -> bytes:
-    """Return a request that continues a kept reply, in the provider's terms.
+    """Return a request that continues a stored reply, with the provider's ids.
 
     Args:
-        body: As the client sent it.
-        goes_on_as: The provider's id of the end of that reply, where the client knows it by another.
-        open_calls: Ids of calls of ours that the provider waits to be answered.
+        body: Body as the client sent it.
+        goes_on_as: Provider's id of the continued response; "" if the client knows it by the same id.
+        open_calls: Ids of ``recall`` calls that the provider still needs answered.
     """
     if goes_on_as:
         body = replaced(body, "previous_response_id", goes_on_as)
@@ -53,33 +53,33 @@ def resumed(body: bytes, goes_on_as: str, open_calls: Sequence[str]) -> bytes:
 
 
 class ResponsesFilter(ReplyFilter):
-    """Takes the calls of our tool out of responses; the client sees items and events numbered through.
+    """Filter that removes ``recall`` calls from responses; the client sees consecutive item and event numbers.
 
-    A thought is held back until it is known what it led to: with a call of ours alone it goes as well, as providers
-    take no thought back without what followed it. A whole reply bears the id of the last one, which is the one that the
-    provider can go on from; a stream that of the first, and ``goes_on_as`` tells the other.
+    A reasoning item is held back until the next item is known: before ``recall`` calls only, it is removed as well, as
+    providers accept no reasoning without the item after it. A whole reply has the id of the last response, which is the
+    one that the provider can continue; a stream has the id of the first, and ``goes_on_as`` is that of the last.
     """
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._frame: dict[str, Any] = {}
         self._sequence = 0  # number of the next event
-        self._shown = 0  # items
+        self._shown = 0  # number of items
         self._before: list[Any] = []  # items of earlier replies
         self._last: dict[str, Any] = {}
 
     def going_on(self, body: bytes, answers: Sequence[str]) -> bytes:
-        """Return the request that tells the answers to the calls, one each."""
+        """Return the next request, with one answer per call."""
         outputs = [_output(call.id, answer) for call, answer in zip(self.calls, answers, strict=True)]
         request = parsed(body)
         request = request if isinstance(request, dict) else {}
-        if request.get("conversation"):  # what was said so far stands there
+        if request.get("conversation"):  # the provider stores the earlier items there
             return replaced(body, "input", outputs)
         is_kept = request.get("store") is not False
         return _with_items(body, [*(item for one in self._items for item in _sent_back(one, is_kept)), *outputs])
 
     def ending(self, *, is_stream: bool) -> bytes:
-        """Return how a reply ends that wants still more, and gets nothing."""
+        """Return the end of a reply whose last round still calls the tool, but gets no answer."""
         response = self._joined({**self._last, "output": self._before}, is_stream=is_stream)
         if not is_stream:
             return orjson.dumps(response)
@@ -134,7 +134,7 @@ class ResponsesFilter(ReplyFilter):
         return self._let_go() + self._placed(at, body, event.name)
 
     def _let_go(self) -> bytes:
-        """Return the thoughts that were held back."""
+        """Return the reasoning events that were held back."""
         held, self._held = self._held, []
         return b"".join(self._placed(*one) for one in held)
 
@@ -171,14 +171,14 @@ class ResponsesFilter(ReplyFilter):
         return [*self._before, *(one for one in items if not self._is_ours(one))]
 
     def _visible(self, items: Sequence[Any]) -> list[Any]:
-        """Return what is shown of a reply that goes on: the thoughts that led to calls of ours are not."""
+        """Return the visible items of a round: not the calls, nor the reasoning just before them."""
         shown = [one for one in items if not self._is_ours(one)]
         while shown and isinstance(shown[-1], dict) and shown[-1].get("type") == "reasoning":
             shown.pop()
         return shown
 
     def _joined(self, response: Mapping[str, Any], *, is_stream: bool) -> dict[str, Any]:
-        """Return a reply without our tool, with all that was used, and in a stream under the first one's id."""
+        """Return a reply without the tool, with the usage of all rounds, and in a stream with the first id."""
         if not self._frame:
             self._frame = {key: response[key] for key in ("id", "created_at") if key in response}
         shown = {**response, **(self._frame if is_stream else {})}
@@ -207,7 +207,7 @@ def _output(id_: str, text: str) -> dict[str, Any]:
 
 
 def _sent_back(item: object, is_kept: bool) -> list[Any]:  # noqa: FBT001 - one of two cases
-    """Return an item of a reply as a provider takes it back: ids that it does not keep mean nothing to it."""
+    """Return an item of a reply in the form that the provider accepts back: without ids that it did not store."""
     if is_kept or not isinstance(item, dict):
         return [item]
     if item.get("type") == "reasoning" and not item.get("encrypted_content"):

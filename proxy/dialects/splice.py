@@ -1,4 +1,4 @@
-"""Offsets of values in a JSON text, and edits there that leave every other byte alone."""
+"""Offsets of values in a JSON text, and edits that leave every other byte unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Visit = Callable[[Place, int], int | None]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
-# Its C scanner finds ends at C speed; numbers stay text, as they may be longer than Python converts.
+# Its scanner finds ends at C speed; numbers stay text, as Python refuses to convert very long ones.
 _decoder = JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False)
 
 
@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """``text[start:end]`` gives way to ``new``; equal ends insert."""
+    """Replacement of ``text[start:end]`` by ``new``; an insertion if start and end are equal."""
 
     start: int
     end: int
@@ -37,18 +37,18 @@ class Edit:
 
 
 def root(text: str) -> int:
-    """Return the start of the one value that the text is."""
+    """Return the start of the text's only value."""
     return _after_space(text, 0)
 
 
 def walk_object(text: str, start: int, visit: Visit[str]) -> int:
-    """Show each member of the object at ``start``, repeats included; return the index after it.
+    """Visit each member of the object at ``start``, repeats included; return the index after the object.
 
     Args:
         text: Any JSON text.
-        start: Where the object opens.
-        visit: Takes a key and the start of its value; returns the end of the value where it found it on the way, so
-            that nothing is scanned twice, else None.
+        start: Index of the opening brace.
+        visit: Takes a key and the start of its value; returns the end of the value if known, so that nothing is
+            scanned twice, else None.
 
     Raises:
         ValueError: If there is no object.
@@ -68,7 +68,7 @@ def walk_object(text: str, start: int, visit: Visit[str]) -> int:
 
 
 def walk_array(text: str, start: int, visit: Visit[int]) -> int:
-    """Show each element of the array at ``start`` by its index and its start; else like ``walk_object``.
+    """Visit each element of the array at ``start`` by its index and its start; else like ``walk_object``.
 
     Raises:
         ValueError: If there is no array.
@@ -102,7 +102,7 @@ def apply(raw: bytes, text: str, edits: Sequence[Edit]) -> bytes:
     done = 0
     is_ascii = len(raw) == len(text)
     for edit in sorted(edits, key=lambda one: one.start):
-        # Where every character is a byte the places agree, and megabytes need not be encoded again.
+        # If every character is one byte, offsets agree, and megabytes need not be encoded again.
         pieces.append(raw[done : edit.start] if is_ascii else text[done : edit.start].encode())
         pieces.append(edit.new.encode())
         done = edit.end
@@ -127,7 +127,7 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _next(text: str, at: int, close: str) -> int:
-    """Return the start of the next item, or the place of the closing bracket."""
+    """Return the start of the next item, or the index of the closing bracket."""
     at = _after_space(text, at)
     found = text[at : at + 1]
     if found == close:

@@ -1,4 +1,4 @@
-"""When the terminal event of a stream goes by, wherever its bytes are cut."""
+"""Detectors of a stream's terminal event; chunk boundaries may fall anywhere."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _EMPTY_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Form of a wire's terminal event.
+    """Form of a wire format's terminal event.
 
     Args:
-        pattern: Finds its line (the first telling one); written with ``terminal``.
-        hint: Bytes that every such line has, so that most chunks are told by a quick look.
-        reach_bytes: How many bytes before a piece may belong to the line.
+        pattern: Finds its first identifying line; made by ``terminal``.
+        hint: Bytes in every such line, so that most chunks need only a substring search.
+        reach_bytes: Maximum number of bytes before a chunk that may belong to the line.
     """
 
     pattern: re.Pattern[bytes]
@@ -25,7 +25,7 @@ class Terminal:
 
 
 def terminal(line: bytes, hint: bytes, reach_bytes: int) -> Terminal:
-    """Return how a terminal event looks, by the pattern of its line without what stands around it."""
+    """Return the form of a terminal event by the pattern of its line, without line ends."""
     whole = rb"(?:^|[\r\n])(?:\xef\xbb\xbf)?(?:" + line + rb")[ \t]*(?=[\r\n]|$)"
     return Terminal(re.compile(whole), hint, reach_bytes)
 
@@ -34,10 +34,10 @@ DONE = terminal(rb"data: ?\[DONE\]", b"DONE]", 20)
 
 
 class EndWatch:
-    """Tells when the terminal event has gone by, also where it is cut in pieces.
+    """Detector of the terminal event, also if chunks split it.
 
     Args:
-        end: What it looks like; ``data: [DONE]`` unless told otherwise.
+        end: Form of the event; by default ``data: [DONE]``.
     """
 
     def __init__(self, end: Terminal = DONE) -> None:
@@ -46,7 +46,7 @@ class EndWatch:
         self.has_ended = False
 
     def feed(self, chunk: bytes) -> bool:
-        """Return whether this piece completes the terminal event's line (and none before did)."""
+        """Return whether this chunk completes the terminal event's line (and no earlier chunk did)."""
         if self.has_ended:
             return False
         window = self._tail + chunk
@@ -57,11 +57,11 @@ class EndWatch:
 
 
 class EventWatch(EndWatch):
-    """Tells when the terminal event has gone by to the empty line that ends it: what it says counts.
+    """Detector of the whole terminal event, up to the empty line that ends it, as its data is needed.
 
     Args:
-        end: What it looks like.
-        hints: Bytes of which every such event has some, so that most chunks are told by a quick look.
+        end: Form of the event.
+        hints: Every such event contains one of these, so that most chunks need only substring searches.
     """
 
     def __init__(self, end: Terminal, hints: Sequence[bytes]) -> None:
@@ -70,7 +70,7 @@ class EventWatch(EndWatch):
         self._has_begun = False
 
     def feed(self, chunk: bytes) -> bool:
-        """Return whether this piece completes the terminal event (and none before did)."""
+        """Return whether this chunk completes the terminal event (and no earlier chunk did)."""
         if self.has_ended:
             return False
         window = self._tail + chunk

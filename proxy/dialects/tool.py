@@ -1,4 +1,4 @@
-"""A tool of ours beside the client's own: what every wire format offers for it, and what they share."""
+"""The ``recall`` tool beside the client's tools: the interface of every wire format, and the code they share."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from proxy.events import Event, EventSplitter
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as every wire format can tell of it.
+    """Definition of a tool, independent of the wire format.
 
     Args:
-        name: Of the function.
-        description: For the model.
+        name: Name of the function.
+        description: Description for the model.
         parameters: JSON schema of its arguments.
     """
 
@@ -32,25 +32,30 @@ class Tool:
 
 @dataclass(slots=True)
 class Call:
-    """One call of our tool, put together from its pieces."""
+    """One call of the ``recall`` tool, reassembled from its pieces."""
 
     id: str = ""
     arguments: str = ""
 
 
 class ReplyFilter(ABC):
-    """Takes the calls of our tool out of replies that are shown as one: one id, one sum of usage.
+    """Filter that removes ``recall`` calls from several replies, shown as one with one id and one usage sum.
 
     Args:
-        name: Of the tool.
+        name: Name of the tool.
+
+    Attributes:
+        wants_more: The reply ended with ``recall`` calls only.
+        goes_on_as: Provider's id of the continued response, if the client sees another id.
+        open_calls: Ids of ``recall`` calls that stay unanswered, as the client's own calls came with them.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.calls: list[Call] = []
-        self.wants_more = False  # the reply ended with calls of ours alone
-        self.goes_on_as = ""  # the provider's id of what follows the reply that is shown under another one
-        self.open_calls: tuple[str, ...] = ()  # ids of ours that nobody answers: the client's own stand beside them
+        self.wants_more = False
+        self.goes_on_as = ""
+        self.open_calls: tuple[str, ...] = ()
         self.usage: dict[str, Any] = {}
         self.round = -1
         self._splitter = EventSplitter(keeps_comments=True)
@@ -63,42 +68,42 @@ class ReplyFilter(ABC):
         self._start()
 
     def feed(self, chunk: bytes) -> bytes:
-        """Return what the client sees of a piece of a stream."""
+        """Return the client's bytes for a chunk of a stream."""
         return b"".join(map(self._seen, self._splitter.feed(chunk)))
 
     def close(self) -> bytes:
-        """Return what the client sees of the end of a stream whose last event lacks the empty line behind it."""
+        """Return the client's bytes for the end of a stream whose last event lacks the empty line after it."""
         return b"".join(map(self._seen, self._splitter.close()))
 
     def whole(self, body: bytes) -> bytes:
-        """Return what the client sees of a whole reply; b"" where it only calls our tool."""
+        """Return the client's bytes for a whole reply; b"" if it only calls the ``recall`` tool."""
         reply = parsed(body)
         shown = self._whole(reply) if isinstance(reply, dict) else None
         return body if shown is None else shown
 
     def _seen(self, event: Event) -> bytes:
-        """Return what the client sees of an event, or of a comment: those are a provider's heartbeats."""
+        """Return the client's bytes for an event, or for a comment: providers send these as heartbeats."""
         return event.comment + b"\n\n" if event.comment else self._event(event)
 
     @abstractmethod
     def going_on(self, body: bytes, answers: Sequence[str]) -> bytes:
-        """Return the request that tells the answers to the calls, one each."""
+        """Return the next request, with one answer per call."""
 
     @abstractmethod
     def ending(self, *, is_stream: bool) -> bytes:
-        """Return how a reply ends that wants still more, and gets nothing."""
+        """Return the end of a reply whose last round still calls the tool, but gets no answer."""
 
     @abstractmethod
     def _start(self) -> None:
-        """Forget the reply before."""
+        """Reset the state of the previous reply."""
 
     @abstractmethod
     def _event(self, event: Event) -> bytes:
-        """Return what the client sees of an event."""
+        """Return the client's bytes for an event."""
 
     @abstractmethod
     def _whole(self, reply: dict[str, Any]) -> bytes | None:
-        """Return what the client sees of a reply; None: what came."""
+        """Return the client's bytes for a reply; None if unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +111,8 @@ class ToolWire:
     """Throughline's tool in one wire format.
 
     Args:
-        may_offer: Whether it changes nothing that the client asked for: nothing is forced, and the name is free.
-        offered: Returns the body with the tool behind the client's own; the same object where that cannot be done.
+        may_offer: Returns whether the tool can be added: no tool is forced, and its name is free.
+        offered: Returns the body with the tool after the client's own; the same object if it cannot be added.
         reply_filter: Returns a fresh filter for the replies of one request.
     """
 
@@ -124,14 +129,14 @@ def appended(
     is_made: bool = False,
     first: Callable[[str], str] | None = None,
 ) -> bytes:
-    """Return the body with items at the end of a list on its top level; the same object where that cannot be done.
+    """Return the body with items appended to a top-level list; the same object if that is not possible.
 
     Args:
-        body: A request.
+        body: Body of a request.
         key: Name of the list.
-        items: What is added.
-        is_made: A list that is not there is made.
-        first: Turns a value that is a string, as it stands in the JSON, into the first item.
+        items: Items to append.
+        is_made: Create a missing list.
+        first: Converts a string value, given as its JSON text, into the JSON of the first item.
     """
     new = ",".join(orjson.dumps(one).decode() for one in items)
     edits: list[Edit] = []
@@ -161,7 +166,7 @@ def appended(
 
 
 def summed(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """Return two counts of usage as one; of what is no number, the later stands."""
+    """Return the sum of two usage objects; of other values than numbers, the later counts."""
     total = dict(left)
     for key, value in right.items():
         before = total.get(key)
@@ -175,11 +180,11 @@ def summed(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_it_came(event: Event) -> bytes:
-    """Return an event's bytes again."""
+    """Return the bytes of an event."""
     name = b"event: " + event.name + b"\n" if event.name else b""
     return name + b"data: " + event.data.replace(b"\n", b"\ndata: ") + b"\n\n"
 
 
 def event_bytes(value: Mapping[str, Any], name: bytes = b"") -> bytes:
-    """Return an event that says a value."""
+    """Return the bytes of an event with a JSON value."""
     return as_it_came(Event(orjson.dumps(value), name))

@@ -1,4 +1,4 @@
-"""Token usage of a reply, read off its bytes while they pass; the same for every wire format."""
+"""Token usage of a reply, read from its relayed bytes; the same for every wire format."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NUMBERED = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "ca
 
 
 class UsageMeter:
-    """Keeps the end of a reply, where the providers' counts stand; never raises.
+    """Meter of a reply's usage, from its first and last bytes, which hold the provider's counts; never raises.
 
-    A quote inside a JSON string is escaped, so that what a model says is never taken for the count.
+    A quote inside a JSON string is escaped, so that a model's text is never mistaken for the count.
     """
 
     def __init__(self) -> None:
@@ -31,12 +31,12 @@ class UsageMeter:
         self._inflater: zlib._Decompress | None = None
 
     def decode(self, coding: str) -> None:
-        """Read the body as it is coded; what is neither gzip nor deflate is read as it stands."""
+        """Set the content encoding; one other than gzip and deflate is read without decoding."""
         if coding.strip().lower() in _INFLATED:
             self._inflater = zlib.decompressobj(_GZIP_OR_ZLIB)
 
     def feed(self, chunk: bytes) -> None:
-        """Look at a piece."""
+        """Read a chunk."""
         if self._inflater is not None:
             try:
                 chunk = self._inflater.decompress(chunk, _MAX_INFLATED_BYTES)
@@ -51,7 +51,7 @@ class UsageMeter:
         self._events += chunk.count(b"data:")
 
     def usage(self) -> dict[str, Any] | None:
-        """Return what the provider counted, as it wrote it; None where it did not say."""
+        """Return the provider's usage object; None if it sent none."""
         last = _usage(b"".join(self._tail)[-_KEPT_BYTES:], last=True)
         if last is None or isinstance(last.get("total_tokens"), int):
             return last
@@ -61,7 +61,7 @@ class UsageMeter:
         return both | {name: max(_whole(first.get(name)), _whole(last.get(name))) for name in _NUMBERED if name in both}
 
     def tokens(self) -> int | None:
-        """Return the tokens of request and reply together; None where the provider did not count them."""
+        """Return the tokens of request and reply together; None if the provider did not count them."""
         counted = self.usage()
         if counted is None:
             return None
@@ -70,7 +70,7 @@ class UsageMeter:
 
     @property
     def events(self) -> int:
-        """Events of a stream, about one for each token of the reply."""
+        """Number of events of a stream, about one per token of the reply."""
         return self._events
 
 
@@ -79,9 +79,9 @@ class Spent:
     """Tokens of one call.
 
     Args:
-        input: Of the request, those from a cache and into one with them.
-        output: Of the reply.
-        cached: Of the request, found in the provider's cache.
+        input: Tokens of the request, including those read from and written to the provider's cache.
+        output: Tokens of the reply.
+        cached: Tokens of the request that were read from the provider's cache.
     """
 
     input: int | None = None
@@ -90,7 +90,7 @@ class Spent:
 
 
 def spent(usage: Mapping[str, Any] | None) -> Spent:
-    """Return what a usage object says, on whichever wire; Anthropic counts what concerns its cache apart."""
+    """Return the tokens of a usage object in any wire format; Anthropic counts cached tokens separately."""
     if usage is None:
         return Spent()
     read, written = _count(usage.get("cache_read_input_tokens")), _count(usage.get("cache_creation_input_tokens"))
@@ -120,7 +120,7 @@ def _usage(text: bytes, *, last: bool) -> dict[str, Any] | None:
 
 
 def _places(text: bytes) -> list[int]:
-    # "usage" with a space before the colon does not occur on any provider's wire; with one behind it, it does.
+    # No provider writes a space between "usage" and the colon; some write one after the colon.
     places, at = [], text.find(_KEY)
     while at >= 0:
         places.append(at)

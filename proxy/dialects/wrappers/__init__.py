@@ -1,6 +1,6 @@
-"""Wrappers of clients around the user's words and signs of their own requests, as data: a new client is a new line.
+"""Clients' wrappers around the user's text, and signs of their errands, as data: a new client is a new line.
 
-``wrapped`` and ``errands`` are the two tables, compiled at first use. Imports: nothing of the house.
+``wrapped`` and ``errands`` are the two tables, compiled at first use. Imports: no other module of the proxy.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ def table(name: str) -> Mapping[str, Any]:
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return a list of words in tags, of ``wrapped.toml``; each stands by itself between blanks."""
+    """Return a list of words in tag names, from ``wrapped.toml``, where blanks separate them."""
     return frozenset(table("wrapped")["tags"][name].split())
 
 
 @cache
 def pattern(section: str, name: str, *, around: str = "{}", file: str = "wrapped") -> re.Pattern[str]:
-    """Return the alternatives of a list of regular expressions, in upper or lower case.
+    """Return one case-insensitive pattern of a list of regular expressions, as alternatives.
 
     Args:
-        section: Of the table.
-        name: Of the list.
-        around: What stands around the alternatives, which come as one group.
-        file: The table.
+        section: Section of the table.
+        name: Name of the list.
+        around: Template around the group of alternatives.
+        file: Name of the table.
     """
     listed: list[str] = table(file)[section][name]
     return re.compile(around.format(f"(?:{'|'.join(listed)})"), re.IGNORECASE | re.MULTILINE)
@@ -43,7 +43,7 @@ def pattern(section: str, name: str, *, around: str = "{}", file: str = "wrapped
 
 @cache
 def is_slot(tag: str) -> bool:
-    """Return whether a tag, by its words, holds what the user wrote.
+    """Return whether a tag, by the words of its name, holds the user's text.
 
     >>> is_slot("user_query"), is_slot("userRequest"), is_slot("user_info"), is_slot("tool_input")
     (True, True, False, False)
@@ -56,17 +56,17 @@ def is_slot(tag: str) -> bool:
 
 
 def is_text(tag: str) -> bool:
-    """Return whether a tag only sets text, as HTML does inside of a sentence."""
+    """Return whether a tag only formats text inside a sentence, as in HTML."""
     return tag.casefold() in words("html")
 
 
 def is_material(tag: str) -> bool:
-    """Return whether a tag, by one of its words, holds material wherever on a line it stands."""
+    """Return whether a tag, by a word of its name, holds material at any position in a line."""
     return any(word.casefold() in words("material") for word in WORD.findall(tag))
 
 
 def is_note(tag: str) -> bool:
-    """Return whether a tag, by one of its words, holds what a client tells of itself beside the words of a turn.
+    """Return whether a tag, by a word of its name, holds a client's own note beside the user's text.
 
     >>> is_note("system-reminder"), is_note("instructions")
     (True, False)
