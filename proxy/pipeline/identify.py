@@ -148,7 +148,7 @@ def _conversation_of(request: ChatRequest, headers: Mapping[str, str]) -> Conver
 
 
 def opening_of(body: bytes) -> Conversation:
-    """Return the conversation of a request that has none: equal requests are spread, too."""
+    """Return a conversation for a request without messages, by its body; equal requests are spread as well."""
     return Conversation(hashlib.blake2b(body, digest_size=16).hexdigest())
 
 

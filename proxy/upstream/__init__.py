@@ -1,1 +1,1 @@
-"""Providers: bytes to and from them."""
+"""Upstreams: routes to providers, and requests and replies on the way to and from them."""

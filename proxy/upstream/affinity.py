@@ -15,11 +15,11 @@ _SPAN = 2.0**64
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """By what a conversation is known again.
+    """Identity of a conversation.
 
     Args:
-        opening: Digest of its first messages, or of its name where the client gave one.
-        answer: Digest of the first reply in it, "" where it only begins.
+        opening: Digest of its first messages, or of the client's name for it.
+        answer: Digest of its first reply, "" in its first request.
         is_named: Whether the client named it.
     """
 
@@ -32,18 +32,18 @@ NO_CONVERSATION = Conversation("")
 
 
 class Affinities:
-    """Conversations to keys; a pure function of the conversation but for openings that occur again and again.
+    """Keys of conversations for ``rank``; a pure function of the conversation except for repeated openings.
 
-    Those are conversations of their own and must not all meet on one deployment, so they are counted, and a
-    conversation that goes on keeps the number with which it began. What is forgotten (a restart, another process, too
-    many conversations meanwhile) counts as the first.
+    Equal openings are separate conversations and must not all go to one deployment: they are counted, and a
+    conversation keeps the number with which it began. A forgotten number (restart, other process, too many
+    conversations since) counts as the first.
     """
 
     def __init__(self) -> None:
         self._numbers: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     def key(self, conversation: Conversation) -> str:
-        """Return what decides the choice for a request of this conversation."""
+        """Return the key that decides the deployment of a request in this conversation."""
         opening = (conversation.opening, "")
         if conversation.is_named:
             return conversation.opening
@@ -68,15 +68,15 @@ class Affinities:
 
 
 def rank(weights: Mapping[str, float], key: str) -> list[str]:
-    """Return the names, the chosen one first and then in the order in which they take over from each other.
+    """Return the names, the chosen one first, followed by its fallbacks in order.
 
     Weighted rendezvous hashing (Thaler and Ravishankar 1998; with weights by Schindelhauer and Schomaker, SPAA 2005):
-    over many keys each name comes first in proportion to its weight, and a name that goes or comes moves no key
+    over many keys each name comes first in proportion to its weight, and adding or removing a name moves no key
     between the others.
 
     Args:
-        weights: By name, not negative; a weight of 0 puts a name behind all others.
-        key: What is to stay together.
+        weights: Weights by name, not negative; a weight of 0 puts a name after all others.
+        key: Equal keys get the same order.
     """
     return sorted(weights, key=lambda name: _score(name, weights[name], key), reverse=True)
 

@@ -1,9 +1,9 @@
 """Protocol of upstreams: a request, its target, and a reply in chunks.
 
 UpstreamUnreachable
-└── UpstreamCut: the reply broke off after its first byte; whatever was relayed must not look like success
+└── UpstreamCut: the reply broke off after its first byte; the relayed part must not look like success
 UpstreamTimeout
-└── ClientGaveUp: the silence was as long as the client itself would bear
+└── ClientGaveUp: the provider was silent until the client's own timeout
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 from proxy.upstream.headers import find
 
-# The silence that openai-python bears (its HTTP client's read timeout), and what openai-node waits for a reply's head.
+# The read timeout of openai-python's HTTP client, and openai-node's timeout for the head of a reply.
 _SILENCE_HEADER = "x-stainless-read-timeout"
 _HEAD_HEADER = "x-stainless-timeout"
 
@@ -28,22 +28,22 @@ class UpstreamCut(UpstreamUnreachable):
 
 
 class ClientGaveUp(UpstreamTimeout):
-    """The provider was silent for as long as the client waits: no fault of a deployment, and nobody to try on for."""
+    """The provider was silent until the client's own timeout: not a deployment's failure, and not worth a retry."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpstreamRequest:
-    """A client's request on its way up.
+    """A client's request to be forwarded.
 
     Args:
-        method: As the client sent it.
-        path: What follows ``/v1``, percent-encoding kept: ``/chat/completions``.
+        method: HTTP method as the client sent it.
+        path: Path after ``/v1``, percent-encoding kept: ``/chat/completions``.
         query: Raw query string without ``?``.
-        headers: The client's, in order; the upstream leaves out what must not go up.
-        body: Whole, or in pieces that are sent on as they come.
+        headers: The client's headers in order; the upstream removes those that must not be forwarded.
+        body: Whole body, or pieces that are forwarded as they arrive.
         stream: Whether the client asked for a stream of events.
-        readable: The reply is going to be read by us: only content codings that we can decode are offered, for a
-            stream none, so that its end can be seen going by.
+        readable: Whether the proxy parses the reply: then it offers only content codings that it can decode, and for
+            a stream none, so that its end can be detected.
     """
 
     method: str
@@ -56,36 +56,36 @@ class UpstreamRequest:
 
 
 class UpstreamResponse(Protocol):
-    """A reply whose head has arrived; the caller closes it, also after the last chunk."""
+    """A reply whose head has arrived; the caller must close it, also after the last chunk."""
 
     @property
     def status(self) -> int:
-        """HTTP status of the provider."""
+        """The provider's HTTP status."""
 
     @property
     def headers(self) -> list[tuple[str, str]]:
         """Response headers without the hop-by-hop ones, repeats kept."""
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it arrives; can be walked once.
+        """Yield the body as it arrives; can be iterated once.
 
         Raises:
             UpstreamCut: If the body breaks off.
         """
 
     async def aclose(self) -> None:
-        """Let go of the connection; before the end of the body this hangs up on the provider at once."""
+        """Release the connection; before the end of the body this disconnects from the provider at once."""
 
 
 class Upstream(Protocol):
     """A way to reach providers."""
 
     async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
-        """Send a request and return when the head of the reply (of a stream: its first event) is there.
+        """Send a request; return once the head of the reply (of a stream: its first event) has arrived.
 
         Raises:
-            UpstreamUnreachable: If there is no connection, or no API at its other end.
-            UpstreamTimeout: If the provider stays silent for longer than the client would wait.
+            UpstreamUnreachable: If the connection fails, or its other end is not an API.
+            UpstreamTimeout: If the provider sends nothing for longer than the client would wait.
         """
 
     async def aclose(self) -> None:
@@ -97,21 +97,21 @@ class Target:
     """Destination of a request, and its key.
 
     Args:
-        upstream: What sends it.
-        model: Name to send; None: as the client wrote it.
-        base_url: Up to and with ``/v1``, no slash at the end; empty where the upstream knows it.
+        upstream: Upstream that sends the request.
+        model: Model name to send; None: as the client wrote it.
+        base_url: Base URL up to and including ``/v1``, without a final slash; "" if the upstream knows it.
         api_key: Key to send; None: see ``forwards_auth``.
-        provider: As LiteLLM names it: ``openai``, ``groq``, ``anthropic`` …
+        provider: LiteLLM's name of the provider: ``openai``, ``groq``, ``anthropic`` …
         params: ``litellm_params`` of the deployment without model, key and base URL.
-        timeout_s: Most seconds of silence; None: as long as the client waits.
+        timeout_s: Maximum silence in seconds; None: as long as the client waits.
         stream_timeout_s: The same for streams; None: ``timeout_s``.
-        connect_timeout_s: Most seconds to connect.
-        forwards_auth: Without ``api_key``, the client's own key goes up (never so in ``keys`` mode).
-        uses_ambient: The host's own credentials (a cloud's) stand in for a key.
-        serves: The model's name on our side: what the client asked for, or what stands in for it.
-        key_header: Where ``api_key`` goes, in lower case; empty: where the client put its own, else ``Authorization``.
-        deployment: Names the deployment among others of the same model.
-        account: Names the deployment and whose key goes there.
+        connect_timeout_s: Connect timeout in seconds.
+        forwards_auth: Without ``api_key``, forward the client's own key (never in ``keys`` mode).
+        uses_ambient: The host's own (cloud) credentials replace a key.
+        serves: Throughline's name of the model: the one that the client asked for, or its fallback.
+        key_header: Header for ``api_key``, in lower case; "": the client's key header, else ``Authorization``.
+        deployment: Id of the deployment among those of the same model.
+        account: Id of the deployment and of the key that is sent there.
     """
 
     upstream: Upstream
@@ -132,7 +132,7 @@ class Target:
 
 
 async def whole_body(request: UpstreamRequest) -> bytes:
-    """Return a request's body, collected where it comes in pieces."""
+    """Return a request's whole body, collecting its pieces."""
     if isinstance(request.body, bytes):
         return request.body
     return b"".join([piece async for piece in request.body])
@@ -140,7 +140,7 @@ async def whole_body(request: UpstreamRequest) -> bytes:
 
 @dataclass(slots=True)
 class WholeResponse:
-    """A reply that is there in full, made by us in the shape of a provider's."""
+    """A complete reply, made by Throughline in the shape of a provider's."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -152,17 +152,17 @@ class WholeResponse:
             yield self.body
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Release nothing: there is no connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Bounds in seconds; None: none.
+    """Timeouts in seconds; None: no limit.
 
     Args:
-        silence_s: Between two pieces of a reply, and before its head.
-        head_s: From the sending of the request to the head of the reply.
-        is_clients: The client itself set the tighter bound: when it is over, nobody waits any more.
+        silence_s: Maximum time between two chunks of a reply, and before its head.
+        head_s: Maximum time from the sending of the request to the head of the reply.
+        is_clients: True if the client set the tighter limit: after it, the client no longer waits.
     """
 
     silence_s: float | None
@@ -171,7 +171,7 @@ class Patience:
 
 
 def patience(request: UpstreamRequest, target: Target) -> Patience:
-    """Return how long to wait for this reply."""
+    """Return the timeouts for this reply."""
     own = target.stream_timeout_s if request.stream and target.stream_timeout_s else target.timeout_s
     asked, head = _seconds(request.headers, _SILENCE_HEADER), _seconds(request.headers, _HEAD_HEADER)
     silence = min((one for one in (own, asked) if one is not None), default=None)

@@ -1,4 +1,4 @@
-"""The models on offer: what the configuration names, and what the providers behind it say when they are asked."""
+"""The available models: those that the configuration names, and those that its providers list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proxy.upstream.headers import KEY_HEADERS
 from proxy.upstream.model_list import Route
 
 _log = structlog.get_logger(__name__)
-ASK_S = 2.0  # clients wait for the whole list 3 s, and then offer none of it
+ASK_S = 2.0  # clients time out after 3 s for the whole list, and then show no model
 _MAX_BYTES = 16 * 1024 * 1024
 
 Model = dict[str, Any]
@@ -26,12 +26,12 @@ Model = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A provider that can be asked for its models.
+    """A provider that can list its models.
 
     Args:
-        route: To it.
-        theirs: Which of its names count, with one ``*``.
-        ours: What these are called here, with one ``*``.
+        route: Route to the provider.
+        theirs: Pattern of the provider's names that count, with one ``*``.
+        ours: Pattern of their names here, with one ``*``.
     """
 
     route: Route
@@ -40,27 +40,27 @@ class Source:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether its list is ours as it stands."""
+        """Return whether its list is used unchanged."""
         return self.theirs == self.ours == "*" and self.route.provider.wire == "openai"
 
     def named(self, name: str) -> str | None:
-        """Return what the provider's model is called here; None: it is not on offer."""
+        """Return the name here of the provider's model; None if it is not available."""
         match = re.fullmatch(re.escape(self.theirs).replace(r"\*", "(.*)", 1), name, re.DOTALL)
         return self.ours.replace("*", match[1], 1) if match else None
 
 
 def model(name: str, owner: str = "throughline") -> Model:
-    """Return an entry of the list for a model that only the configuration knows."""
+    """Return a list entry for a model that only the configuration names."""
     return {"id": name, "object": "model", "created": 0, "owned_by": owner, "display_name": name}
 
 
 async def ask(source: Source, target: Target, headers: Sequence[tuple[str, str]]) -> list[Model]:
-    """Return a provider's models under the names that they have here, none where it does not say.
+    """Return a provider's models by their names here; empty if it does not list them.
 
     Args:
-        source: Whom to ask.
-        target: The same, with a key.
-        headers: The client's, whose key may go there.
+        source: Provider to query.
+        target: Its target, with a key.
+        headers: The client's headers; their key may be forwarded.
     """
     provider = source.route.provider
     if provider.wire == "openai":

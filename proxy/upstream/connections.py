@@ -1,4 +1,4 @@
-"""Pooled connections that know whether they were used before, and whether the provider has said anything since."""
+"""Pooled connections that record earlier use, and whether the provider has sent a byte since the last request."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from aiohttp.connector import Connection
 from aiohttp.helpers import set_exception
 from aiohttp.tracing import Trace
 
-# A connection that the provider had closed fails as soon as it is written to. A provider that is silent for longer
-# has had the request, and may have worked on it.
+# A connection closed by the provider fails at the first write. A provider that is silent for longer has received the
+# request, and may have processed it.
 MAX_STALE_S = 5.0
 
-# Linux lets it grow to 32 MB a connection while a client does not read; 5 MB/s still come over 100 ms of network.
+# Linux lets it grow to 32 MB a connection while a client does not read; this size still gives 5 MB/s at 100 ms latency.
 _RECEIVE_BUFFER_BYTES = 256 * 1024
 
 
@@ -36,13 +36,13 @@ class Handler(ResponseHandler):
         self.began_at = 0.0
 
     def begin(self) -> None:
-        """Note that another request starts on this connection."""
+        """Note the start of another request on this connection."""
         self.requests += 1
         self.has_heard = False
         self.began_at = time.monotonic()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of a reply, and end it at a chunk that cannot be parsed: aiohttp leaves its reader waiting."""
+        """Receive bytes of a reply; end it at an unparsable chunk, where aiohttp leaves its reader waiting."""
         self.has_heard = True
         super().data_received(data)
         error, body = self.exception(), self._payload
@@ -52,15 +52,15 @@ class Handler(ResponseHandler):
 
 @dataclass(slots=True)
 class Use:
-    """The connection that carries one request; None until there is one."""
+    """Connection of one request; ``handler`` is None until there is one."""
 
     handler: Handler | None = None
 
     def was_stale(self, error: Exception) -> bool:
-        """Return whether a request failed because the provider had closed its connection after the one before.
+        """Return whether a request failed because the provider had closed the connection after the previous request.
 
-        Only then may it be sent again, a POST too: the connection was a used one, ended at once, and not a byte of a
-        reply came.
+        Only then may it be sent again, even a POST: the connection was a used one, ended at once, and brought no byte
+        of a reply.
         """
         handler = self.handler
         if handler is None or handler.requests < 2 or handler.has_heard:
@@ -75,7 +75,7 @@ _USE: ContextVar[Use | None] = ContextVar("use", default=None)
 
 @contextmanager
 def using() -> Iterator[Use]:
-    """Learn which connection the requests of this block are sent on."""
+    """Record the connection of the requests in this block."""
     use = Use()
     token = _USE.set(use)
     try:
@@ -88,7 +88,7 @@ class Pool(aiohttp.TCPConnector):
     """A pool of ``Handler`` connections.
 
     Args:
-        keepalive_s: Seconds that an idle connection is kept; 0: every request gets a new connection.
+        keepalive_s: Seconds until an idle connection is closed; 0: every request gets a new connection.
     """
 
     def __init__(self, keepalive_s: float) -> None:
@@ -102,7 +102,7 @@ class Pool(aiohttp.TCPConnector):
         traces: list[Trace],
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the base class says so
     ) -> Connection:
-        """Return a connection, used or new, and note it where the sender asked for that."""
+        """Return a used or new connection, and record it inside a ``using`` block."""
         connection = await super().connect(req, traces, timeout)
         handler = connection.protocol
         if isinstance(handler, Handler):

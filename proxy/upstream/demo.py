@@ -34,7 +34,7 @@ _UNKNOWN = (
 _KNOWN = LABEL + "From what I was sent:\n"
 _MAX_LINES = 8
 
-_BLOCK = re.compile(  # up to the next block at most: many that are never closed stay linear
+_BLOCK = re.compile(  # stops at the next opening tag: many unclosed blocks stay linear
     r"<((?=\w*memor)\w++)[^>]*+>((?:(?!<\w*memor).)*?)</\1\s*+>", re.IGNORECASE | re.DOTALL
 )
 _TAG_ONLY = re.compile(r"\A\s*+</?[^>]*+>\s*+")
@@ -58,7 +58,7 @@ _ENTRY = re.compile(r"\A\s*+(?:[-*•]|\d++[.)]|user:)\s++", re.IGNORECASE)
 
 
 class DemoUpstream:
-    """Answers chat completions and responses from what the request holds; calls nobody."""
+    """Upstream that answers chat completions and responses from the request's own text, without any network."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or Clock()
@@ -115,7 +115,7 @@ class DemoUpstream:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """One reply in the shape of OpenAI's."""
+    """One chat completion in OpenAI's shape."""
 
     id: str
     created: int
@@ -166,7 +166,7 @@ class ChatReply:
 
 
 class EventResponse:
-    """A stream of events that are there already."""
+    """A stream of prepared events."""
 
     def __init__(self, events: list[bytes], headers: list[tuple[str, str]]) -> None:
         self._events = events
@@ -174,7 +174,7 @@ class EventResponse:
         self.headers = headers
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield them."""
+        """Yield the events."""
         for event in self._events:
             yield event
 
@@ -195,7 +195,7 @@ def _parse(raw: bytes) -> dict[str, Any]:
 
 
 def _usage(messages: list[dict[str, Any]], text: str) -> dict[str, int]:
-    # Nobody is billed: four characters count as a token.
+    # These tokens are not billed: four characters count as a token.
     prompt, completion = len(orjson.dumps(messages)) // 4 + 1, len(text) // 4 + 1
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
@@ -213,7 +213,7 @@ def answer(messages: Sequence[Mapping[str, Any]]) -> str:
     """Return the reply to the last user message.
 
     Args:
-        messages: As the client and memory wrote them; blocks ``<memory …>…</memory>`` may stand in any.
+        messages: Messages of the client; any of them may contain injected blocks ``<memory …>…</memory>``.
     """
     texts = [(str(message.get("role", "")), _text(message.get("content"))) for message in messages]
     said = [_BLOCK.sub(" ", text) for role, text in texts if role == "user"]
@@ -234,7 +234,7 @@ def answer(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _matching(question: set[str], lines: Sequence[str]) -> list[str]:
-    """Return the lines that share the most words with the question, or nearly so, in their order."""
+    """Return, in order, the lines that share the most words with the question, or one word fewer."""
     scores = [len(question & _words(line)) for line in lines]
     enough = max(1, max(scores, default=0) - 1)
     return [line for line, score in zip(lines, scores, strict=True) if score >= enough]
@@ -262,7 +262,7 @@ def _block_lines(text: str) -> list[str]:
     lines: list[str] = []
     for match in _BLOCK.finditer(text):
         inner = [line for line in match[2].splitlines() if line.strip() and not _TAG_ONLY.fullmatch(line)]
-        # Where there are bullets or quoted users, the other lines are headings and framing.
+        # If there are bullets or quoted users, the other lines are headings and framing.
         entries = [line for line in inner if _ENTRY.match(line)]
         lines += [_ENTRY.sub("", line, count=1).strip() for line in entries or inner]
     return lines

@@ -1,4 +1,4 @@
-"""Routes that serve a model name: the list, the one server for everything, the environment."""
+"""Routes of a model name, from the list, the one server for everything, and the environment."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _ADDRESS = re.compile(r"//|[?#%\\\x00-\x1f\x7f]|(?:^|/)\.{1,2}(?:/|$)|(?:^|/)htt
 
 
 class Directory:
-    """Names to routes.
+    """Lookup of routes by model name.
 
-    A name is looked for in this order: the list's exact names, its patterns, the one server for everything,
-    ``provider/model`` and well-known names of providers that the environment names, whatever else
-    ``OPENAI_BASE_URL`` may know. Nothing else is a route: neither a prefix nor a client's key opens one.
+    A name is looked up in this order: the list's exact names, its patterns, the one server for everything,
+    ``provider/model`` and well-known names of providers that the environment names, and for any other name the server
+    at ``OPENAI_BASE_URL``. There is no other route: neither a prefix nor a client's key creates one.
 
     Args:
         listed: Entries of the list, in its order.
         aliases: Other names of models, as LiteLLM's ``model_group_alias``.
-        everything: Where all goes that the list does not name.
-        environ: Holds providers' keys and base URLs.
+        everything: Route of all models that the list does not name.
+        environ: Environment with the providers' keys and base URLs.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Directory:
         self._environ = environ
 
     def routes(self, model: str, key: Callable[[], str]) -> list[Route]:
-        """Return the ways to a model, best first, none where nothing serves it.
+        """Return the routes to a model, best first; empty if there is none.
 
         Args:
-            model: As the client wrote it.
-            key: Tells what decides between several deployments; asked only then.
+            model: Model as the client wrote it.
+            key: Returns the key that decides between several deployments; called only then.
         """
         name = target_of(self._aliases.get(model)) or model
         group = self._listed(name)
@@ -65,7 +65,7 @@ class Directory:
         return [] if route is None else [route if name == model or route.model else replace(route, model=name)]
 
     def default(self) -> Route | None:
-        """Return the way for paths without a model (files, batches, the list of models); None: nowhere."""
+        """Return the route of paths without a model (files, batches, the list of models); None if there is none."""
         openai = _openai()
         route = self._everything or self._only_server()
         if route is None and openai.is_named(self._environ):
@@ -73,7 +73,7 @@ class Directory:
         return route
 
     def anthropic(self) -> Route | None:
-        """Return the way for paths of Anthropic's API without a model; None: nowhere."""
+        """Return the route of Anthropic API paths without a model; None if there is none."""
         known = providers.provider("anthropic") or providers.unlisted("anthropic")
         route = self._everything or self._only_server_of(known)
         if route is None and known.is_named(self._environ):
@@ -85,14 +85,14 @@ class Directory:
         return self._everything is not None and self._everything.base_url == base_url
 
     def names(self) -> list[str]:
-        """Return the names on offer that are known without asking a provider."""
+        """Return the available model names that need no request to a provider."""
         shown = [name for name, alias in self._aliases.items() if not _is_hidden(alias)]
         names = [*self._exact, *(name for name in shown if name not in self._exact)]
         is_claimed = self._everything is not None or self._listed(DEMO_MODEL)
         return names if is_claimed else [*names, DEMO_MODEL]
 
     def sources(self) -> list[Source]:
-        """Return the providers that can be asked what else they serve under names that are routed to them."""
+        """Return the providers that can list further models under names that are routed to them."""
         listed = [found for entry in self._patterns.values() if (found := self._source(entry[0])) is not None]
         if self._everything is not None:
             return [*listed, Source(self._everything)]
@@ -100,7 +100,7 @@ class Directory:
         return [*listed, *(self._of_environment(known) for known in served)]
 
     def _source(self, entry: Entry) -> Source | None:
-        """Return where a pattern leads; one for every provider at once is no source of its own."""
+        """Return the source of a pattern entry; None for a pattern that covers all providers."""
         route = _route_of(entry, entry.name)
         theirs = (route.model or "").removeprefix(f"{route.provider.name}/") if route is not None else ""
         if route is None or "*" not in theirs or entry.params["model"] == "*":
@@ -123,7 +123,7 @@ class Directory:
         return not (self._exact or self._patterns or self._everything or self.providers())
 
     def _listed(self, model: str) -> Sequence[Entry]:
-        """Return the deployments that the list has for a name."""
+        """Return the list's deployments for a name."""
         exact = self._exact.get(model)
         if exact is not None:
             return exact
@@ -134,7 +134,7 @@ class Directory:
         if not slash or not rest:
             return None
         known = providers.provider(prefix) or providers.unlisted(prefix)
-        # What stands behind OPENAI_BASE_URL (vLLM, a gateway) may itself have names like openai/gpt-oss-20b.
+        # The server at OPENAI_BASE_URL (vLLM, a gateway) may itself have names like openai/gpt-oss-20b.
         if known.name == "openai" and known.is_redirected(self._environ):
             return None
         if not known.is_named(self._environ) or (known.wire == "openai" and not known.base_from(self._environ)):
@@ -154,12 +154,12 @@ class Directory:
         return entries.from_environment(openai, model, self._environ)
 
     def _only_server(self) -> Route | None:
-        """Return a route to the one OpenAI-wire server that the whole list names, if it is one."""
+        """Return a route to the only OpenAI-wire server in the whole list, None if there are others."""
         listed = self._listed_routes()
         return _one_server(listed) if listed and listed[0].provider.wire == "openai" else None
 
     def _only_server_of(self, known: Provider) -> Route | None:
-        """Return a route to the one server of a provider that the list names, whatever else it names."""
+        """Return a route to the list's only server of a provider, None if there are several or none."""
         return _one_server([route for route in self._listed_routes() if route.provider.name == known.name])
 
     def _listed_routes(self) -> list[Route]:
@@ -178,7 +178,7 @@ def _openai() -> Provider:
 
 
 def _route_of(entry: Entry, name: str) -> Route | None:
-    """Return an entry's route for a name; a pattern may match names that it cannot serve."""
+    """Return an entry's route for a name; None if a pattern matches a name that it cannot serve."""
     try:
         return entry.route(name)
     except ConfigError:
@@ -186,9 +186,9 @@ def _route_of(entry: Entry, name: str) -> Route | None:
 
 
 def _open(route: Route | None) -> Route | None:
-    """Return a route by a client's name for a model; None where that name is an address in disguise.
+    """Return a route by a client's name for a model; None if that name is an address in disguise.
 
-    LiteLLM writes names into URLs, and takes some of them for one, with the route's key.
+    LiteLLM writes model names into URLs, and uses some names as a URL, with the route's key.
     """
     if route is None or route.provider.wire == "openai" or _ADDRESS.search(route.model or "") is None:
         return route
@@ -196,7 +196,7 @@ def _open(route: Route | None) -> Route | None:
 
 
 def _one_server(routes: Sequence[Route]) -> Route | None:
-    """Return a route for any model of the server to which all of them lead; None: there are several, or none."""
+    """Return a route for any model of the routes' common server; None if there are several servers, or none."""
     if len({(route.base_url, route.api_key) for route in routes}) != 1:
         return None
     return Route(routes[0].provider, None, routes[0].base_url, routes[0].api_key)

@@ -1,6 +1,6 @@
-"""One request to the first deployment that serves it, before any byte of a reply has gone to the client.
+"""Failover: send one request to deployments in turn until one answers, before the client gets any byte.
 
-Deployments that failed lately are left alone for a while.
+Deployments that failed recently are tried last for a while.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
 
-# The deployment failed; and: its key or its list of models did, so that another one may still serve.
+# The deployment failed; and: its key or its list of models did, so that another deployment may still answer.
 _TRANSIENT = frozenset({408, 429})
 _ELSEWHERE = frozenset({401, 403, 404})
 _OF_ACCOUNT = _ELSEWHERE | {429}
 
-# How providers say that a request does not fit the model's window.
+# Texts of providers' errors for a request that exceeds the context window.
 _OVERFLOW = (b"context_length_exceeded", b"maximum context length", b"context window", b"prompt is too long")
 _MAX_OVERFLOW_BYTES = 64 * 1024
 _MAX_PAUSE_S = 30.0
@@ -42,14 +42,14 @@ _MAX_PLACES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try, as seen from here.
+    """Record of one try.
 
     Args:
-        target: Who was asked.
-        start_s: By ``time.perf_counter``.
-        end_s: When the head of the reply was there, or the try had failed.
-        status: Of the reply; 0: there was none.
-        error: Code of our own error where there was no reply.
+        target: Target of the try.
+        start_s: Start, by ``time.perf_counter``.
+        end_s: Arrival of the reply's head, or failure of the try.
+        status: Status of the reply; 0 without one.
+        error: Code of the ProxyError if there was no reply.
     """
 
     target: Target
@@ -61,7 +61,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One step of a plan: whom to ask, and how long to wait before."""
+    """One step of a plan: a target, and the pause before it in seconds."""
 
     target: Target
     pause_s: float = 0.0
@@ -72,8 +72,8 @@ class Plan:
     """Targets of a request, in order.
 
     Args:
-        tries: In order, at least one.
-        wider: What else is tried when the request does not fit into the model's window.
+        tries: Tries in order, at least one.
+        wider: Further tries if the request exceeds the model's context window.
     """
 
     tries: tuple[Try, ...]
@@ -92,12 +92,12 @@ class _Record:
 
 
 class Health:
-    """Failures by place; a place is a deployment, or one account at it where the client's own key goes there.
+    """Failures by place; a place is a deployment, or one account at it if the client's own key is sent there.
 
     Args:
-        clock: Tells the time.
-        allowed_fails: Failures within a minute that a place may have before it is left alone.
-        cooldown_s: For how long; 0: never.
+        clock: Clock of the failures.
+        allowed_fails: Failures within a minute that a place may have before its cooldown.
+        cooldown_s: Length of the cooldown; 0: none.
     """
 
     def __init__(self, clock: Clock, *, allowed_fails: int = 0, cooldown_s: float = 5.0) -> None:
@@ -107,7 +107,7 @@ class Health:
         self._records: dict[str, _Record] = {}
 
     def fail(self, place: str, *, retry_after_s: float = 0.0) -> None:
-        """Note a failure; a provider that says when to come back is left alone until then, ten minutes at most."""
+        """Note a failure; ``Retry-After`` extends the cooldown, up to ten minutes."""
         now = self._clock.monotonic()
         if place not in self._records and len(self._records) >= _MAX_PLACES:
             self._forget(now)
@@ -120,12 +120,12 @@ class Health:
             record.until = now + max(self._cooldown_s, min(retry_after_s, _MAX_COOLDOWN_S))
 
     def is_cooling(self, place: str) -> bool:
-        """Return whether a place is left alone now."""
+        """Return whether a place is in its cooldown."""
         record = self._records.get(place)
         return record is not None and self._clock.monotonic() < record.until
 
     def _forget(self, now: float) -> None:
-        """Drop what no longer matters; of too many that do, all: they are only tried in another order."""
+        """Drop expired records; if too many remain, drop all: this only changes the order of tries."""
         kept = {
             place: record
             for place, record in self._records.items()
@@ -135,12 +135,12 @@ class Health:
 
 
 def tries_of(targets: Sequence[Target], *, num_retries: int, retry_after_s: float) -> Iterator[Try]:
-    """Yield every target once, and again in turn until there were so many retries.
+    """Yield every target once, then again in turn until there are enough retries.
 
     Args:
         targets: Deployments of one model, best first.
-        num_retries: How many tries there are at least after the first.
-        retry_after_s: Pause before a deployment is asked again; doubles each time, up to half a minute.
+        num_retries: Minimum number of tries after the first.
+        retry_after_s: Pause before a deployment is tried again; doubles each time, up to 30 s.
     """
     yield from (Try(target) for target in targets)
     again = max(0, num_retries - len(targets) + 1) if targets else 0
@@ -151,15 +151,16 @@ def tries_of(targets: Sequence[Target], *, num_retries: int, retry_after_s: floa
 async def send(
     plan: Plan, make: Make, health: Health, log: list[Attempt] | None = None
 ) -> tuple[Target, UpstreamResponse]:
-    """Send and return who answered and the reply, whose head (and first byte, where others stand by) is there.
+    """Send the request; return the target that answered, and its reply once the head has arrived.
 
-    Where all fail, it is the last error that a provider itself gave, as it came.
+    If further tries are left, the reply's first byte has arrived as well. If all fail, the result is the last error
+    reply of a provider, unchanged.
 
     Args:
-        plan: Where to.
+        plan: Targets in order.
         make: Builds the request for a target.
-        health: Where failures are noted.
-        log: Where every try is written down.
+        health: Record of failures.
+        log: Receives every attempt.
 
     Raises:
         ProxyError: If no provider replied at all; the last failure.
@@ -176,7 +177,7 @@ async def send(
 
 
 class _Attempts:
-    """Attempts of one request; holds at most one reply open."""
+    """Attempts of one request; at most one reply is open at a time."""
 
     def __init__(self, health: Health, make: Make, log: list[Attempt]) -> None:
         self._health = health
@@ -186,7 +187,7 @@ class _Attempts:
         self._error: ProxyError | None = None
 
     async def run(self, tries: Sequence[Try]) -> None:
-        """Try one after the other until one serves."""
+        """Try one target after the other until one answers."""
         for number, step in enumerate(tries, 1):
             if step.pause_s:
                 await asyncio.sleep(step.pause_s)
@@ -195,7 +196,7 @@ class _Attempts:
                 return
 
     async def has_overflowed(self) -> bool:
-        """Return whether the reply says that the request does not fit the model's window; it is whole afterwards."""
+        """Return whether the reply says that the request exceeds the context window; afterwards it is a whole one."""
         if self._held is None or self._held[1].status not in (400, 413):
             return False
         target, response = self._held
@@ -205,14 +206,14 @@ class _Attempts:
         return any(sign in body[:_MAX_OVERFLOW_BYTES].lower() for sign in _OVERFLOW)
 
     def outcome(self) -> tuple[Target, UpstreamResponse]:
-        """Return the reply that is to be relayed; raises where there is none."""
+        """Return the reply to relay; raise the last error if there is none."""
         if self._held is None:
             assert self._error is not None
             raise self._error
         return self._held
 
     async def drop(self) -> None:
-        """Close the reply that was held."""
+        """Close the open reply."""
         held, self._held = self._held, None
         if held is not None:
             await shielded(held[1].aclose(), "close reply")
@@ -275,7 +276,7 @@ def _seconds(text: str | None) -> float:
 
 @dataclass(slots=True)
 class _Begun:
-    """A reply whose first piece is there already."""
+    """A reply whose first chunk has arrived."""
 
     response: UpstreamResponse
     first: bytes
@@ -300,7 +301,7 @@ class _Begun:
 
 
 async def _begun(response: UpstreamResponse) -> UpstreamResponse:
-    """Wait for the first piece: a reply that breaks off before it can still be given by another."""
+    """Wait for the first chunk: if a reply breaks off before it, another target can still answer."""
     rest = response.chunks()
     try:
         first = await anext(rest, b"")

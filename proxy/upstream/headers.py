@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-# RFC 9110 section 7.6.1, and the older ones that still occur.
+# RFC 9110 section 7.6.1, and older ones that still occur.
 HOP_BY_HOP = frozenset(
     [
         "connection",
@@ -20,13 +20,13 @@ HOP_BY_HOP = frozenset(
     ]
 )
 
-# A browser's cookies belong to this host (our dashboard), never to a provider.
+# A browser's cookies belong to this host (the dashboard), never to a provider.
 _NOT_UP = HOP_BY_HOP | {"host", "content-length", "cookie", "expect"}
 
-# Where clients put their key: OpenAI's, Anthropic's, Azure's and Gemini's way.
+# Key headers of OpenAI, Anthropic, Azure and Gemini.
 KEY_HEADERS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key"})
 
-# What tells a memory, or says of a front end's users, and what a proxy in front adds about them: never a provider's.
+# Headers for a memory, about a front end's users, and those that a proxy in front adds about them: never forwarded.
 _PRIVATE = (
     "x-memory-",
     "x-openwebui-",
@@ -51,7 +51,7 @@ _PRIVATE_WHOLE = frozenset(
     {"forwarded", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip", "fly-client-ip", "x-remote-user"}
 )
 
-# What the standard library decodes once a reply is whole; and what can be read while it streams by.
+# Codings that the standard library decodes once a reply is whole; and those that can be read in a stream.
 READABLE_WHOLE = frozenset({"gzip", "deflate", "identity"})
 READABLE_AT_ONCE = frozenset({"identity"})
 
@@ -64,14 +64,14 @@ def upward(
     codings: Collection[str] | None = None,
     key_header: str = "",
 ) -> list[tuple[str, str]]:
-    """Return the client's headers that go on to the provider, in order.
+    """Return the client's headers to forward to the provider, in order.
 
     Args:
-        headers: As the client sent them, values decoded as latin-1.
-        api_key: Replaces the client's key, in the header in which that one came.
-        forwards_auth: Without ``api_key``: whether the client's own key goes on.
-        codings: Offer the provider only these content codings; None: whatever the client takes.
-        key_header: The header that holds ``api_key`` instead, by its lower-case name.
+        headers: Headers as the client sent them, values decoded as latin-1.
+        api_key: Key that replaces the client's, in the same header.
+        forwards_auth: Without ``api_key``: whether to forward the client's own key.
+        codings: Content codings to offer to the provider; None: all that the client accepts.
+        key_header: Another header for ``api_key``, by its lower-case name.
     """
     given = list(headers)
     dropped = _NOT_UP | _named_by_connection(given)
@@ -95,14 +95,14 @@ def upward(
 
 
 def downward(raw_headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    """Return the provider's headers that go back to the client; the body keeps its length and coding."""
+    """Return the provider's headers to relay to the client; the body keeps its length and coding."""
     given = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw_headers]
     dropped = HOP_BY_HOP | _named_by_connection(given)
     return [(name, value) for name, value in given if name.lower() not in dropped and not is_of_memory(name)]
 
 
 def is_of_memory(name: str) -> bool:
-    """Return whether a reply's header says what memory did: that of a Throughline behind this one stays behind it."""
+    """Return whether a reply's header is about memory: those of another Throughline upstream are not relayed."""
     return name.lower().startswith("x-memory")
 
 
@@ -112,7 +112,7 @@ def find(headers: Iterable[tuple[str, str]], name: str) -> str | None:
 
 
 def value_of(headers: Iterable[tuple[str, str]], name: str) -> str:
-    """Return the first value of a header, by its lower-case name; "" where it is absent."""
+    """Return the first value of a header, by its lower-case name; "" if it is absent."""
     return find(headers, name) or ""
 
 
@@ -122,12 +122,12 @@ def is_event_stream(headers: Iterable[tuple[str, str]]) -> bool:
 
 
 def by_name(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the values by lower-case name, the last of repeats, as UTF-8 where they are."""
+    """Return the values by lower-case name, decoded as UTF-8 if valid; of repeated headers the last."""
     return {name.lower(): value if value.isascii() else _as_utf8(value) for name, value in headers}
 
 
 def client_key(headers: Iterable[tuple[str, str]]) -> str | None:
-    """Return the key that the client sent, in whichever header; an empty one counts as none."""
+    """Return the client's key from any key header; an empty one counts as none."""
     by_name: Mapping[str, str] = {name.lower(): value for name, value in reversed(list(headers))}
     scheme, _, token = by_name.get("authorization", "").strip().partition(" ")
     if scheme.lower() == "bearer" and token.strip():
@@ -143,7 +143,7 @@ def _key(name: str, api_key: str) -> tuple[str, str]:
 
 def _named_by_connection(headers: Iterable[tuple[str, str]]) -> frozenset[str]:
     values = [value for name, value in headers if name.lower() == "connection"]
-    # "close" and "keep-alive" name no header; authorization is never hop-by-hop, whoever says so.
+    # "close" and "keep-alive" name no header; authorization is never hop-by-hop, even if listed here.
     named = {token.strip().lower() for value in values for token in value.split(",")}
     return frozenset(named - KEY_HEADERS - {"close", "keep-alive", "content-type", ""})
 
@@ -155,7 +155,7 @@ def _only(codings: Collection[str], value: str) -> str:
 
 
 def _as_utf8(value: str) -> str:
-    # ASGI decodes header bytes as latin-1 and aiohttp encodes as UTF-8: keep the bytes where they are UTF-8.
+    # ASGI decodes header bytes as latin-1 and aiohttp encodes as UTF-8: keep the bytes if they are UTF-8.
     try:
         return value.encode("latin-1").decode()
     except UnicodeError:

@@ -1,4 +1,4 @@
-"""Conversations that are continued by a reply's id, kept in memory for providers that keep none themselves."""
+"""Conversations continued by a reply's id, held in RAM for providers that do not store them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MAX_IDLE_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Subject of a request.
+    """All items of a request.
 
     Args:
-        before: The items of what it continues.
-        own: Its own, references resolved.
-        before_bytes: Size of the former.
+        before: Items of the conversation that it continues.
+        own: Its own items, references resolved.
+        before_bytes: Size of ``before``.
     """
 
     before: tuple[Item, ...]
@@ -35,13 +35,13 @@ class Asked:
 
     @property
     def items(self) -> list[Item]:
-        """All of it, in order."""
+        """All items, in order."""
         return [*self.before, *self.own]
 
 
 @dataclass(frozen=True, slots=True)
 class _Conversation:
-    """Everything said up to one reply; items are shared with what came before and after it."""
+    """Items up to one reply; item objects are shared with earlier and later states of the conversation."""
 
     items: tuple[Item, ...]
     size_bytes: int
@@ -50,11 +50,11 @@ class _Conversation:
 
 
 class KeptReplies:
-    """Messages up to each of the last replies, by key and reply id; dropped after an idle hour.
+    """Items up to each of the last replies, by client key and reply id; dropped after an hour.
 
     Args:
-        clock: Tells what is idle.
-        max_bytes: Of everything together, about; the oldest goes first.
+        clock: Clock that measures the hour.
+        max_bytes: Approximate limit of all items together; the oldest reply is dropped first.
     """
 
     def __init__(self, clock: Clock | None = None, max_bytes: int = _MAX_BYTES) -> None:
@@ -64,11 +64,11 @@ class KeptReplies:
         self._by_id: OrderedDict[tuple[str, str], _Conversation] = OrderedDict()
 
     def asked(self, key: str, body: Mapping[str, Any]) -> Asked:
-        """Return what a request is about.
+        """Return all items of a request.
 
         Raises:
-            PreviousReplyNotFound: If what it continues is not known (any more).
-            InvalidRequest: If it says nothing, or refers to an item that is not known.
+            PreviousReplyNotFound: If the reply that it continues is unknown or was dropped.
+            InvalidRequest: If it has no items, or refers to an unknown item.
         """
         given = body.get("input")
         items = [{"type": "message", "role": "user", "content": given}] if isinstance(given, str) else given
@@ -79,13 +79,13 @@ class KeptReplies:
         return Asked(before.items, own, before.size_bytes) if before is not None else Asked((), own)
 
     def keep(self, key: str, id_: str, asked: Asked, output: Sequence[Item]) -> None:
-        """Keep a conversation under its last reply's id.
+        """Store a conversation under its last reply's id.
 
         Args:
-            key: The client's.
-            id_: The reply's.
-            asked: What it answers.
-            output: Its own items.
+            key: Key of the client.
+            id_: Id of the reply.
+            asked: Items that the reply answers.
+            output: Items of the reply.
         """
         added = sum(len(orjson.dumps(item, default=str)) for item in (*asked.own, *output))
         size = asked.before_bytes + added

@@ -1,4 +1,4 @@
-"""Every provider that does not speak OpenAI's wire, through LiteLLM; its only importer, and lazily."""
+"""Upstream for providers of other wire formats, through LiteLLM; the only module that imports it, and lazily."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _log = structlog.get_logger(__name__)
 
 _MAX_SILENCE_S = 3600.0
 _REFUSING = frozenset({400, 413, 422})
-_OF_THE_ACCOUNT = re.compile(r"credit|billing|balance|quota|payment|api key", re.IGNORECASE)  # which can be mended
+_OF_THE_ACCOUNT = re.compile(r"credit|billing|balance|quota|payment|api key", re.IGNORECASE)  # the operator can fix it
 _OPENAI_SDK_PROVIDERS = frozenset({"azure", "azure_ai", "openai"})
 _ITS_OWN_WARNINGS = (
     ".*conflict with protected namespace.*",
@@ -66,7 +66,7 @@ async def load() -> Any:
 
 
 class LiteLLMUpstream:
-    """Translates chat completions and responses by LiteLLM."""
+    """Upstream that translates chat completions and responses with LiteLLM."""
 
     def __init__(self, clock: Clock | None = None, callbacks: Callbacks | None = None) -> None:
         self._clock = clock or Clock()
@@ -74,11 +74,11 @@ class LiteLLMUpstream:
         self._callbacks = callbacks
 
     async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
-        """Send a request and return when the reply, or its first event, is there; other paths are a 404.
+        """Send a request; return once the reply, or its first event, has arrived. Other paths are a 404.
 
         Raises:
-            UpstreamUnreachable: If the provider could not be heard.
-            UpstreamTimeout: If it stayed silent for too long.
+            UpstreamUnreachable: If the provider could not be reached.
+            UpstreamTimeout: If it sent nothing for too long.
             Unauthorized: If there is no key to send.
         """
         if request.method == "POST" and request.path == "/responses":
@@ -135,11 +135,11 @@ class LiteLLMUpstream:
         litellm = await load()
         callbacks, self._callbacks = self._callbacks, None
         if callbacks is not None:
-            callbacks.start(litellm)  # on the loop: some of them start tasks of their own
+            callbacks.start(litellm)  # on the event loop: some callbacks start tasks
         return litellm
 
     async def aclose(self) -> None:
-        """Close LiteLLM's connections, where it was loaded at all."""
+        """Close LiteLLM's connections, if it was loaded."""
         if _import.cache_info().currsize:
             await _import().close_litellm_async_clients()
 
@@ -149,11 +149,11 @@ class Completion:
     """Result of a background call.
 
     Args:
-        text: The reply, JSON where a schema was asked for; a model may still not have kept to it.
-        usage: As the provider counted.
-        cost_usd: By LiteLLM's price list; None: not in it.
-        finish_reason: ``stop``, ``length``, ``content_filter`` …; None: not given.
-        refusal: The provider's refusal text, where it has a field for it.
+        text: Text of the reply, JSON if a schema was given; the model may have violated the schema.
+        usage: Usage object of the provider.
+        cost_usd: Cost by LiteLLM's price list; None if the model is not in it.
+        finish_reason: ``stop``, ``length``, ``content_filter`` …; None if not given.
+        refusal: The provider's refusal text, if it has a field for it.
     """
 
     text: str
@@ -173,20 +173,20 @@ async def complete(
     timeout_s: float = 60.0,
     params: Mapping[str, Any] | None = None,
 ) -> Completion:
-    """Ask a model on our own behalf, with the operator's key.
+    """Call a model for Throughline's own background work, with the operator's key.
 
     Args:
-        model: As LiteLLM names it.
-        messages: In OpenAI's form.
-        schema: JSON schema that the reply shall keep to.
-        api_key: None: the provider's own variable.
-        base_url: None: the provider's.
-        timeout_s: For the whole call.
-        params: Further arguments, as ``temperature`` or ``max_tokens``.
+        model: LiteLLM's name of the model.
+        messages: Messages in OpenAI's format.
+        schema: JSON schema of the reply.
+        api_key: Key; None: from the provider's own variable.
+        base_url: Base URL; None: the provider's.
+        timeout_s: Timeout of the whole call.
+        params: Further arguments, such as ``temperature`` or ``max_tokens``.
 
     Raises:
-        CallRefused: If the provider finds fault with this very call.
-        UpstreamUnreachable: If the provider failed otherwise; the message says how.
+        CallRefused: If the provider rejects this call itself.
+        UpstreamUnreachable: If the provider failed otherwise; the message states the failure.
         UpstreamTimeout: If it took too long.
     """
     litellm = await load()
@@ -217,7 +217,7 @@ async def complete(
         return Completion("", usage, cost_usd)
     choice = response.choices[0]
     message = choice.message
-    extras = getattr(message, "provider_specific_fields", None) or {}  # LiteLLM keeps OpenAI's refusal in here
+    extras = getattr(message, "provider_specific_fields", None) or {}  # LiteLLM stores OpenAI's refusal here
     refusal = getattr(message, "refusal", None) or extras.get("refusal")
     return Completion(message.content or "", usage, cost_usd, choice.finish_reason, refusal)
 
@@ -228,7 +228,7 @@ def _import() -> Any:
     # DEV would read a .env file of the working directory into the environment.
     set_default_variable("LITELLM_MODE", "PRODUCTION")
     set_default_variable("LITELLM_LOG", "CRITICAL")
-    # A hundred equal chunks are no loop: it would abort the stream.
+    # LiteLLM takes a hundred equal chunks for a loop and would abort the stream.
     set_default_variable("REPEATED_STREAMING_CHUNK_LIMIT", str(10**9))
     found = importlib.util.find_spec("litellm")
     for folder in found.submodule_search_locations or () if found else ():
@@ -241,8 +241,8 @@ def _import() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         # Its lines may hold prompts and keys.
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    # It hides these itself at its import, which is over where somebody else imported it first and their filters went;
-    # its types are built on first use, and where warnings are errors none of them could ever be.
+    # LiteLLM filters these warnings itself at its import, but if other code imported it earlier, its filters may be
+    # gone. Its types are built on first use, which would always fail if warnings are errors.
     for message in _ITS_OWN_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
     _warm(litellm)
@@ -250,7 +250,7 @@ def _import() -> Any:
 
 
 def _warm(litellm: Any) -> None:
-    """Make one call that leaves the machine out, for LiteLLM's second half second of imports on first use."""
+    """Make one mocked call without network: LiteLLM's first call imports for another half second."""
     tool = {"type": "function", "function": {"name": "none", "parameters": {"type": "object", "properties": {}}}}
     try:
         litellm.completion(
@@ -275,10 +275,10 @@ def _parsed(raw: bytes) -> dict[str, Any]:
 
 
 def _address(request: UpstreamRequest, target: Target) -> dict[str, Any]:
-    """Return where to, with which key and how long: from the route, never from the body."""
+    """Return the address, key and timeout of the call: from the route, never from the body."""
     key = target.api_key or (crossing.client_key(request.headers) if target.forwards_auth else None)
     if key is None and is_of_openai_wire(target):
-        key = "none"  # a server of one's own may need none, but its client library does
+        key = "none"  # a local server may need no key, but the client library does
     if key is None and not target.uses_ambient:
         raise Unauthorized(
             f"There is no key for {target.provider!r}. "

@@ -1,7 +1,7 @@
-"""LiteLLM's callbacks (Langfuse, Helicone …) as its configuration names them, started with its first use.
+"""LiteLLM's callbacks (Langfuse, Helicone …), named as in its configuration and started with its first use.
 
-They are the operator's: with them, prompts and replies of routes through LiteLLM, injected memory included, go where
-the configuration says. Our own background calls do not.
+The operator enables them: they send prompts and replies of routes through LiteLLM, including injected memory, to the
+services in the configuration. Throughline's own background calls are not sent there.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from proxy.settings.load import set_default_variable
 
 _log = structlog.get_logger(__name__)
 
-QUIETLY = {"no-log": True}  # argument of a call that no callback hears of
+QUIETLY = {"no-log": True}  # argument of a call that is hidden from callbacks
 
-# Names that LiteLLM starts in one place, and those whose package it would install by itself.
+# Names that LiteLLM starts in one function, and those whose package it would install by itself.
 _STARTED_TOGETHER = frozenset(
     {
         "athina", "datadog", "dynamodb", "greenscale", "helicone", "langfuse", "logfire", "lunary", "openmeter",
@@ -37,7 +37,7 @@ class _Unusable(Exception):
     """A callback cannot be started."""
 
 
-_TELLING = (_Unusable, ImportError)  # their words hold no keys, and say what to install
+_TELLING = (_Unusable, ImportError)  # their messages hold no keys, and name the package to install
 _COLOUR = re.compile(r"\x1b\[\d*m")
 
 
@@ -49,9 +49,9 @@ class Callbacks:
         success: Called with replies; names of integrations, or ``module.instance`` of a file beside the configuration.
         failure: Called with failures.
         both: Called with either.
-        hides_messages: They are told of calls, not of what was said.
-        folder: Where the configuration file is.
-        variables: Of the environment, where they are not set yet: integrations find their keys there.
+        hides_messages: Hide the messages' contents from callbacks.
+        folder: Folder of the configuration file.
+        variables: Environment variables to set unless they are set: integrations read their keys from them.
     """
 
     success: tuple[str, ...] = ()
@@ -62,11 +62,11 @@ class Callbacks:
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
-        """Return whether there are any."""
+        """Return whether any callback is named."""
         return bool(self.success or self.failure or self.both)
 
     def start(self, litellm: Any) -> None:
-        """Hand them to LiteLLM; one that cannot start is left out and logged, or every request would fail with it."""
+        """Register them with LiteLLM; skip and log one that cannot start, as every request would fail with it."""
         if not self:
             return
         for name, value in self.variables.items():
@@ -98,7 +98,7 @@ class Callbacks:
         return name
 
     def _own(self, name: str) -> Any:
-        """Return an operator's own callback, an instance where a class is named."""
+        """Return an operator's own callback; a named class is instantiated."""
         module_name, _, attribute = name.rpartition(".")
         file = self.folder.joinpath(*module_name.split(".")).with_suffix(".py") if self.folder is not None else None
         if file is not None and file.is_file():

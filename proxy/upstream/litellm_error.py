@@ -1,4 +1,4 @@
-"""LiteLLM's exceptions as the provider's errors: status, code, headers and message."""
+"""Translate LiteLLM's exceptions to the provider's errors: status, code, headers and message."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class ProviderError:
 
 
 def translate(error: Exception, place: str) -> ProviderError | ProxyError:
-    """Return the provider's own error, or ours where the provider was never heard.
+    """Return the provider's own error, or a ProxyError if the provider sent none.
 
     Args:
-        error: What LiteLLM raised.
-        place: The provider, for messages.
+        error: Error that LiteLLM raised.
+        place: Name of the provider, for messages.
     """
     if isinstance(error, ProxyError):
         return error
@@ -91,9 +91,9 @@ def _provider_error(error: Exception, told: BaseException) -> ProviderError:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and what it came from; LiteLLM maps 529 to 500 on the way, so the origin is asked."""
+    """Yield the error and its causes; LiteLLM maps 529 to 500, so the original error is needed."""
     seen: BaseException | None = error
-    # The innermost that has both status and headers is the provider's; LiteLLM's own have empty headers.
+    # The innermost error with both status and headers is the provider's; LiteLLM's own have empty headers.
     for _ in range(_MAX_CHAIN):
         if seen is None:
             return

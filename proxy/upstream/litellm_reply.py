@@ -1,4 +1,4 @@
-"""From LiteLLM's objects back to OpenAI's wire, with the nulls that must be there and none of the rest."""
+"""Translate LiteLLM's objects to OpenAI's wire format, with the required nulls and no others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def completion(response: Any) -> bytes:
 
 
 class ChunkWriter:
-    """Writes the events of one stream; remembers what clients must not see twice.
+    """Writer of the events of one stream; it sends roles, and ids and names of calls, only once.
 
     Args:
         include_usage: Whether the client asked for the chunk with the usage.
@@ -46,7 +46,7 @@ class ChunkWriter:
         self._thoughts = 0
 
     def events(self, chunk: Any) -> list[bytes]:
-        """Return the events of a chunk, none for one that says nothing."""
+        """Return the events of a chunk, none for an empty one."""
         head = _head(chunk, "chat.completion.chunk")
         none_yet = {"usage": None} if self._include_usage else {}
         choices = [self._choice(choice) for choice in chunk.choices]
@@ -95,7 +95,7 @@ class ChunkWriter:
         return {"index": index, "id": call.id, "type": "function", "function": function}
 
     def _thinking(self, blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        # A list in a delta whose entries have no index kills openai-python's accumulator.
+        # openai-python's accumulator crashes on a list in a delta whose entries have no index.
         numbered = []
         for block in blocks:
             numbered.append({"index": self._thoughts, **block})
@@ -110,7 +110,7 @@ def event(body: Mapping[str, Any]) -> bytes:
 
 
 def usage(response: Any) -> dict[str, Any] | None:
-    """Return the usage as counted, without nulls and without LiteLLM's own cost."""
+    """Return the provider's usage, without nulls and without LiteLLM's own cost."""
     counted = getattr(response, "usage", None)
     if counted is None:
         return None
@@ -119,7 +119,7 @@ def usage(response: Any) -> dict[str, Any] | None:
 
 
 def response_headers(response: Any, content_type: str) -> list[tuple[str, str]]:
-    """Return the provider's own headers as far as LiteLLM kept them."""
+    """Return the provider's own headers, as far as LiteLLM preserves them."""
     hidden = getattr(response, "_hidden_params", None) or {}
     given = hidden.get("additional_headers") or {}
     own = {
@@ -131,9 +131,9 @@ def response_headers(response: Any, content_type: str) -> list[tuple[str, str]]:
 
 
 def provider_headers(given: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return headers of a provider's reply that mean something to clients.
+    """Return the headers of a provider's reply that are meaningful to clients.
 
-    The request id comes under OpenAI's name; clients rely on one, so it is made where LiteLLM kept none.
+    The request id is under OpenAI's name; clients rely on one, so it is generated if LiteLLM preserved none.
     """
     kept = {name.lower(): value for name, value in given if name.lower() not in _NOT_DOWN and not is_of_memory(name)}
     kept.setdefault("x-request-id", kept.get("request-id") or "req_" + secrets.token_hex(16))
@@ -141,7 +141,7 @@ def provider_headers(given: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def plain(value: Any) -> Any:
-    """Return LiteLLM's models as the dicts and lists that they stand for."""
+    """Return LiteLLM's model objects as plain dicts and lists."""
     if hasattr(value, "model_dump"):
         return {key: plain(one) for key, one in value.model_dump().items()}
     if isinstance(value, dict):

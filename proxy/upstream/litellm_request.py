@@ -1,4 +1,4 @@
-"""From a client's chat completion to the arguments of LiteLLM's call: an explicit list, nothing else gets through."""
+"""Translate a client's chat completion to arguments of LiteLLM's call, by an explicit allow-list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from proxy.errors import InvalidRequest
 
-# What OpenAI's API knows and LiteLLM translates.
+# Parameters of OpenAI's API that LiteLLM translates.
 _OPENAI_PARAMS = frozenset(
     {
         "audio",
@@ -45,8 +45,8 @@ _OPENAI_PARAMS = frozenset(
 _ANTHROPIC = {"top_k", "cache_control", "container", "context_management", "inference_geo", "mcp_servers"}
 _GEMINI = {"top_k", "cached_content", "media_resolution", "safety_settings", "speech_config", "thinking_config"}
 
-# What providers' own APIs know beyond that, by their names for it. Not everything unknown may pass as an argument:
-# among LiteLLM's own names are api_base, vertex_credentials and aws_bedrock_runtime_endpoint.
+# Further parameters of the providers' own APIs, by their names. Unknown fields must not pass as arguments: LiteLLM's
+# own argument names include api_base, vertex_credentials and aws_bedrock_runtime_endpoint.
 PROVIDER_PARAMS: Mapping[str, Collection[str]] = {
     "anthropic": _ANTHROPIC | {"output_config", "speed"},
     "bedrock": _ANTHROPIC | {"guardrailConfig", "performanceConfig"},
@@ -58,10 +58,10 @@ PROVIDER_PARAMS: Mapping[str, Collection[str]] = {
     "replicate": {"top_k", "min_tokens", "prompt_template"},
 }
 
-# Passed as they stand although LiteLLM's model map may not know that the model takes them.
+# Passed unchanged, although LiteLLM's model map may not know that the model accepts them.
 FORCED = ("thinking",)
 
-# Of a deployment's litellm_params: what its router reads, and what is set for each call here.
+# In a deployment's litellm_params: those that LiteLLM's router reads, and those that are set for each call here.
 NOT_FOR_CALLS = frozenset(
     {
         "use_chat_completions_api",
@@ -79,26 +79,26 @@ NOT_FOR_CALLS = frozenset(
 )
 
 
-# Kinds of parts that LiteLLM knows what to do with.
+# Kinds of parts that LiteLLM can handle.
 _PARTS = frozenset(
     {
         *("text", "image_url", "input_audio", "audio_url", "video_url", "file", "document"),
         *("guarded_text", "grounding_source", "query"),
     }
 )
-_HEARD = frozenset({"input_audio", "audio_url", "video_url"})  # what no Claude takes, and LiteLLM leaves out for it
+_HEARD = frozenset({"input_audio", "audio_url", "video_url"})  # no Claude accepts these; LiteLLM silently drops them
 
 
 def check(body: Mapping[str, Any], *, model: str, knows_functions: Callable[[], bool]) -> None:
-    """Refuse what the model would have to see, and would not.
+    """Refuse content that the model needs, but that would not reach it.
 
     Args:
-        body: As the client sent it, parsed.
-        model: With the provider's prefix.
-        knows_functions: Tells whether ``functions`` are carried across; asked only where there are some.
+        body: Parsed body as the client sent it.
+        model: Model name with the provider's prefix.
+        knows_functions: Returns whether ``functions`` are translated; called only if the request has some.
 
     Raises:
-        InvalidRequest: If there is something of the kind; the message names it.
+        InvalidRequest: If the request has such content; the message names it.
     """
     for tool in _dicts(body.get("tools")):
         if tool.get("type") == "custom" and isinstance(tool.get("custom"), dict):
@@ -145,18 +145,18 @@ def arguments(
     """Return the keyword arguments of ``acompletion`` without address, key and time limit.
 
     Args:
-        body: As the client sent it, parsed.
-        model: With the provider's prefix.
-        provider: As LiteLLM names it.
-        params: ``litellm_params`` of the deployment: defaults, and settings that are the operator's alone.
-        takes_extra_body: Fields unknown to us go on in the body that LiteLLM sends.
+        body: Parsed body as the client sent it.
+        model: Model name with the provider's prefix.
+        provider: LiteLLM's name of the provider.
+        params: ``litellm_params`` of the deployment: defaults, and settings that only the operator may set.
+        takes_extra_body: Forward unknown fields in the body that LiteLLM sends.
     """
     of_provider = PROVIDER_PARAMS.get(provider, ())
     given = {key: value for key, value in body.items() if key in _OPENAI_PARAMS or key in of_provider}
     operators = {key: value for key, value in params.items() if key not in NOT_FOR_CALLS}
     given |= _allowed_tools(given)
     made: dict[str, Any] = {
-        # The providers' own OpenAI endpoints ignore what they do not know; so do we, not LiteLLM's refusal.
+        # The providers' own OpenAI endpoints ignore unknown parameters; so does this call, where LiteLLM would refuse.
         "drop_params": True,
         **operators,
         **given,
@@ -177,7 +177,7 @@ def arguments(
 
 
 def _allowed_tools(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tools and the choice that a list of allowed ones comes to: other providers have no such list."""
+    """Return the tools and the choice equivalent to ``allowed_tools``, which other providers do not support."""
     choice = given.get("tool_choice")
     allowed = choice.get("allowed_tools") if isinstance(choice, dict) else None
     if not isinstance(allowed, dict):

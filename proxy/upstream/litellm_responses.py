@@ -1,4 +1,4 @@
-"""The Responses wire for providers that LiteLLM serves: most are asked for a chat completion in its place."""
+"""The Responses API for providers behind LiteLLM; most of them get a chat completion instead."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proxy.upstream.litellm_responses_body import Translation, arguments, is_ter
 from proxy.upstream.litellm_stream import Failure, Source, outcome
 from proxy.upstream.responses_shape import dumped
 
-# As in LiteLLM's own lists of models.
+# Named as in LiteLLM's own lists of models.
 OVER_CHAT = "use_chat_completions_api"
 
 _EVENTS, _JSON = "text/event-stream; charset=utf-8", "application/json"
@@ -25,13 +25,13 @@ _EVENTS, _JSON = "text/event-stream; charset=utf-8", "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request on its way through LiteLLM.
+    """One request through LiteLLM.
 
     Args:
-        body: Parsed.
-        key: The client's, under which its conversation is kept.
-        address: LiteLLM's arguments for where to, with which key and how long.
-        takes_extra_body: Fields unknown to us go on in the body that LiteLLM sends.
+        body: Parsed body.
+        key: The client's key, under which its conversation is stored.
+        address: LiteLLM's arguments for address, key and timeout.
+        takes_extra_body: Forward unknown fields in the body that LiteLLM sends.
         created: Seconds since the epoch.
     """
 
@@ -43,10 +43,10 @@ class Call:
 
 
 async def respond(litellm: Any, call: Call, target: Target, kept: KeptReplies) -> WholeResponse | ReplyStream | Failure:
-    """Send and return the reply, or its beginning, or what went wrong before.
+    """Send the request; return the whole reply, the stream after its first event, or the failure before it.
 
     Raises:
-        InvalidRequest: If it asks for what cannot be carried across.
+        InvalidRequest: If the request cannot be translated.
     """
     body = call.body
     model = f"openai/{target.model or body.get('model')}" if is_of_openai_wire(target) else str(target.model)
@@ -84,23 +84,23 @@ async def respond(litellm: Any, call: Call, target: Target, kept: KeptReplies) -
 
 
 def over_chat(target: Target, litellm: Any) -> Target:
-    """Return where a Responses request goes that would go to ``target``: to LiteLLM where it takes none itself."""
+    """Return the target of a Responses request: through LiteLLM if the server of ``target`` lacks that API."""
     return replace(target, upstream=litellm) if target.params.get(OVER_CHAT) is True else target
 
 
 def is_of_openai_wire(target: Target) -> bool:
-    """Return whether a target speaks OpenAI's wire; LiteLLM serves it only where it lacks this path."""
+    """Return whether a target speaks OpenAI's wire format; it is behind LiteLLM only if it lacks this path."""
     known = providers.provider(target.provider)
     return target.provider == "openai_like" or (known is not None and known.wire == "openai")
 
 
 class ReplyStream:
-    """The events of a stream.
+    """Translated stream of a response.
 
     Args:
-        response: LiteLLM's stream, not begun yet.
-        translation: Writes its events.
-        keep: Called before each event goes out; keeps the reply once that is whole.
+        response: LiteLLM's stream, before its first event.
+        translation: Translation of its events.
+        keep: Called before each event is sent; stores the reply once it is complete.
     """
 
     def __init__(self, response: Any, translation: Translation, keep: Callable[[], None]) -> None:
@@ -115,7 +115,7 @@ class ReplyStream:
         self._chunks = chunks
 
     async def begin(self) -> Failure | None:
-        """Wait for the first event; return what went wrong until then."""
+        """Wait for the first event; return the failure if there is none."""
         self._first = await self._next()
         self.headers = response_headers(self._chunks or self._response, _EVENTS)
         if self._first is None:
@@ -123,7 +123,7 @@ class ReplyStream:
         return self._first if isinstance(self._first, Failure) else None
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the events; a stream that the provider cut ends with an error."""
+        """Yield the events; a stream cut by the provider ends with an error."""
         event = self._first
         while event is not None:
             if isinstance(event, Failure):
@@ -142,7 +142,7 @@ class ReplyStream:
         )
 
     async def aclose(self) -> None:
-        """Hang up on the provider."""
+        """Disconnect from the provider."""
         if self._source is not None:
             await self._source.aclose()
             return
@@ -155,7 +155,7 @@ class ReplyStream:
 
 
 async def _is_native(model: str, target: Target) -> bool:
-    """Return whether LiteLLM knows the provider to have this wire itself."""
+    """Return whether the provider has the Responses API itself, according to LiteLLM."""
     main = await in_thread("load", importlib.import_module, "litellm.responses.main")
     how = {"api_base": target.base_url or None, OVER_CHAT: is_of_openai_wire(target) or target.params.get(OVER_CHAT)}
     provider = "openai" if is_of_openai_wire(target) else target.provider

@@ -1,6 +1,6 @@
-"""A client's Responses request as the arguments of LiteLLM's call, and LiteLLM's objects back on the Responses wire.
+"""Translate a Responses request to arguments of LiteLLM's call, and LiteLLM's objects back to Responses.
 
-The arguments are an explicit list, nothing else gets through; a reply has what OpenAI's replies always have.
+The arguments are an explicit allow-list; a reply has all the fields that OpenAI's replies always have.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from proxy.upstream.litellm_reply import plain
 from proxy.upstream.litellm_request import FORCED, NOT_FOR_CALLS, PROVIDER_PARAMS
 from proxy.upstream.responses_shape import EventWriter, new_id, response
 
-# What LiteLLM turns into a chat completion.
+# Parameters that LiteLLM translates to a chat completion.
 _TRANSLATED = frozenset(
     {
         "instructions",
@@ -34,7 +34,7 @@ _TRANSLATED = frozenset(
     }
 )
 
-# What a provider takes besides that has the Responses wire itself. Not `metadata`: to LiteLLM it is a side channel.
+# Further parameters for a provider with the Responses API. Not `metadata`: LiteLLM uses it as a side channel.
 _NATIVE = frozenset(
     {
         "background",
@@ -51,7 +51,7 @@ _NATIVE = frozenset(
     }
 )
 
-# What only a provider with this wire could do; LiteLLM would do the first itself, with keys of the server's.
+# Tools that only a provider with this API can run; LiteLLM would run the first itself, with the server's keys.
 _REFUSED_TOOLS = frozenset({"file_search", "code_interpreter", "image_generation", "mcp", "local_shell", "shell"})
 
 _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.failed"})
@@ -73,16 +73,16 @@ def arguments(
     """Return the keyword arguments of ``aresponses`` without address, key and time limit.
 
     Args:
-        body: As the client sent it, parsed.
-        items: The input, with what it continues.
-        model: With the provider's prefix.
-        provider: As LiteLLM names it.
-        params: ``litellm_params`` of the deployment: defaults, and settings that are the operator's alone.
-        is_native: The provider has this wire itself; else LiteLLM asks it for a chat completion.
-        takes_extra_body: Fields unknown to us go on in the body that LiteLLM sends.
+        body: Parsed body as the client sent it.
+        items: The input, preceded by the items that it continues.
+        model: Model name with the provider's prefix.
+        provider: LiteLLM's name of the provider.
+        params: ``litellm_params`` of the deployment: defaults, and settings that only the operator may set.
+        is_native: The provider has this API itself; else LiteLLM sends it a chat completion.
+        takes_extra_body: Forward unknown fields in the body that LiteLLM sends.
 
     Raises:
-        InvalidRequest: If it asks for what cannot be carried across.
+        InvalidRequest: If the request cannot be translated.
     """
     if not is_native:
         _check(body)
@@ -141,7 +141,7 @@ def _unknown(body: Mapping[str, Any], given: Mapping[str, Any], *, is_native: bo
 
 
 def _of_chat(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a chat completion has as well, and LiteLLM leaves out for models that it does not know."""
+    """Return the parameters that chat completions also have, but that LiteLLM drops for models unknown to it."""
     text = given.get("text")
     verbosity = text.get("verbosity") if isinstance(text, Mapping) else None
     said = {**{name: given.get(name) for name in ("user", "service_tier")}, "verbosity": verbosity}
@@ -150,15 +150,15 @@ def _of_chat(given: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Translation:
-    """Writes one reply; remembers what it said.
+    """Translation of one reply, with its state.
 
     Args:
-        body: The request's, parsed.
+        body: Parsed body of the request.
         created: Seconds since the epoch.
-        is_native: The provider has this wire itself: its reply is passed on as it is.
-        id: Of the reply, ours where LiteLLM makes one of a chat completion.
-        output: Its items, once they are known.
-        has_ended: The provider said all that it had to say.
+        is_native: The provider has this API itself: its reply is relayed as it is.
+        id: Id of the reply, generated here if it is translated from a chat completion.
+        output: Items of the reply, once they are known.
+        has_ended: The provider's reply is complete.
         is_through: A terminal event was written.
     """
 
@@ -172,13 +172,13 @@ class Translation:
     _writer: EventWriter = field(default_factory=EventWriter)
 
     def whole(self, given: Any) -> dict[str, Any]:
-        """Return a whole reply."""
+        """Return the translation of a whole reply."""
         made = self._response(plain(given), "completed")
         self.has_ended = made["status"] in ("completed", "incomplete")
         return made
 
     def event(self, given: Any) -> bytes:
-        """Return what a client sees of one of LiteLLM's events."""
+        """Return the client's event for one of LiteLLM's events."""
         event = _filled(_clean(plain(given)))
         kind = _kind(event.get("type"))
         event["type"] = kind
@@ -218,7 +218,7 @@ class Translation:
 
 
 def is_terminal(event: Any) -> bool:
-    """Return whether one of LiteLLM's events ends a reply that is no failure."""
+    """Return whether one of LiteLLM's events ends a reply without failure."""
     return _kind(getattr(event, "type", None)) in ("response.completed", "response.incomplete")
 
 
@@ -227,7 +227,7 @@ def _kind(value: Any) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """Return a value without what LiteLLM adds for itself."""
+    """Return a value without LiteLLM's own additions."""
     if isinstance(value, dict):
         kept = {key: one for key, one in value.items() if key not in _NOT_OURS}
         return {key: _clean(one) for key, one in kept.items() if key != "cost" or one is not None}
@@ -235,7 +235,7 @@ def _clean(value: Any) -> Any:
 
 
 def _filled(value: Any) -> Any:
-    """Return an event or an item with the lists that clients walk through without looking whether they are there."""
+    """Return an event or an item with the lists that clients iterate without checking that they exist."""
     if isinstance(value, list):
         return [_filled(one) for one in value]
     if not isinstance(value, dict):

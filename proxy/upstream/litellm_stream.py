@@ -1,4 +1,4 @@
-"""A stream of LiteLLM's, written as OpenAI would, with an end that is true."""
+"""LiteLLM's streams in OpenAI's wire format; a cut stream ends with an error, not as if complete."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _GEMINI_END = re.compile(r'(?<!\\)"finishReason"')
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Error raised by a call into LiteLLM."""
+    """An error raised by a call into LiteLLM."""
 
     error: Exception
 
 
 async def outcome(work: Awaitable[Any]) -> Any:
-    """Await a call into LiteLLM; what it raises comes back as a ``Failure``."""
+    """Await a call into LiteLLM; return an error that it raises as a ``Failure``."""
     try:
         return await work
     except Exception as error:  # noqa: BLE001 - its hundred adapters raise whatever they please
@@ -32,10 +32,10 @@ async def outcome(work: Awaitable[Any]) -> Any:
 
 
 class LiteLLMStream:
-    """The events of a stream.
+    """Translated stream of a chat completion.
 
     Args:
-        response: LiteLLM's stream, not begun yet.
+        response: LiteLLM's stream, before its first chunk.
         include_usage: Whether the client asked for the chunk with the usage.
     """
 
@@ -48,7 +48,7 @@ class LiteLLMStream:
         self._writer = reply.ChunkWriter(include_usage=include_usage)
 
     async def begin(self) -> Failure | None:
-        """Wait for the first chunk; return what went wrong until then."""
+        """Wait for the first chunk; return the failure if there is none."""
         self._first = await outcome(anext(aiter(self._response), None))
         self.headers = reply.response_headers(self._response, _EVENTS)
         if self._first is None:
@@ -56,7 +56,7 @@ class LiteLLMStream:
         return self._first if isinstance(self._first, Failure) else None
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the events; a stream that the provider cut ends with an error instead of ``[DONE]``."""
+        """Yield the events; a stream cut by the provider ends with an error instead of ``[DONE]``."""
         chunk = self._first
         while chunk is not None:
             if isinstance(chunk, Failure):
@@ -72,16 +72,16 @@ class LiteLLMStream:
         yield reply.DONE
 
     async def aclose(self) -> None:
-        """Hang up on the provider."""
+        """Disconnect from the provider."""
         await self._source.aclose()
 
     def _is_made_up(self, chunk: Any) -> bool:
-        """Return whether LiteLLM invented the end: it says ``stop`` for a stream that was cut."""
+        """Return whether LiteLLM invented the end: it sends ``stop`` for a stream that was cut."""
         return any(choice.finish_reason is not None for choice in chunk.choices) and self._source.was_cut
 
 
 class Source:
-    """LiteLLM's stream of chunks, looked at from outside; to be made before it begins."""
+    """Observer of LiteLLM's chunk stream; create it before the stream begins."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -89,15 +89,15 @@ class Source:
 
     @property
     def was_cut(self) -> bool:
-        """Return whether the stream is through although the provider never said that its reply is."""
+        """Return whether the stream ended although the provider never marked its reply as complete."""
         if self._lines is not None and self._lines.is_used:
             return not self._lines.has_ended
         heard = [getattr(self._stream, f"{kind}_finish_reason", "") for kind in ("received", "intermittent")]
         return all(reason is None for reason in heard)
 
     async def aclose(self) -> None:
-        """Hang up on the provider."""
-        # Anthropic's iterator has no aclose of its own; closing what it iterates over closes the socket.
+        """Disconnect from the provider."""
+        # Anthropic's iterator has no aclose; closing its underlying iterator closes the socket.
         source = getattr(getattr(self._stream, "completion_stream", None), "streaming_response", None)
         await self._stream.aclose()
         close = getattr(source, "aclose", None)
@@ -106,7 +106,7 @@ class Source:
 
 
 class _Lines:
-    """Gemini's lines on their way to LiteLLM, which takes every chunk without a reason for a ``stop``."""
+    """Gemini's lines on the way to LiteLLM, observed because LiteLLM reads a chunk without a reason as ``stop``."""
 
     def __init__(self) -> None:
         self.is_used = False
@@ -131,7 +131,7 @@ class _Lines:
 
 
 def _observed(response: Any) -> _Lines | None:
-    """Put an observer between Gemini's socket and LiteLLM, where that is what the stream will be."""
+    """Put an observer between the socket and LiteLLM, for the case that the stream is Gemini's."""
     make_call = getattr(response, "make_call", None)
     if make_call is None or getattr(response, "completion_stream", None) is not None:
         return None

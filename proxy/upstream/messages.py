@@ -1,6 +1,6 @@
-"""Anthropic's Messages to any provider: Anthropic gets the bytes, the others a chat completion that asks the same.
+"""Anthropic's Messages for any provider: Anthropic gets the bytes, other providers an equivalent chat completion.
 
-A server that gets everything gets these bytes as well. See ``deploy/decisions/0009-messages-over-chat.md``.
+The one server for everything gets the bytes as well. See ``deploy/decisions/0009-messages-over-chat.md``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PATH = "/messages"
 _OWN_URL = "https://api.anthropic.com"
 _EVENTS, _JSON = "text/event-stream; charset=utf-8", "application/json"
 
-# Servers of OpenAI's wire that are known to take a field beyond it, or not to take one of it.
+# Servers of OpenAI's wire format that accept a field beyond it, or reject one of its fields.
 _OWN_SERVERS = frozenset({"hosted_vllm", "llamafile", "lm_studio", "ollama", "ollama_chat"})
 _KNOW_TOP_K = _OWN_SERVERS | {"deepinfra", "fireworks_ai", "nebius", "openrouter", "together_ai"}
 _COUNT_UNASKED = frozenset({"mistral", "codestral"})
@@ -34,11 +34,11 @@ def speaks_messages(path: str) -> bool:
 
 
 def over_messages(target: Target, wire: Upstream) -> Target:
-    """Return where a request of Anthropic's wire goes that would go to ``target`` as a chat completion.
+    """Return the target of an Anthropic-wire request, from its target for chat completions.
 
     Args:
-        target: Any but the one server that gets everything.
-        wire: Relays bytes.
+        target: Any target except the one server for everything.
+        wire: Upstream that relays bytes.
     """
     if target.provider != "anthropic":
         return replace(target, upstream=MessagesOverChat(target.upstream, is_wire=target.upstream is wire))
@@ -47,17 +47,17 @@ def over_messages(target: Target, wire: Upstream) -> Target:
 
 
 def native_base(base_url: str) -> str:
-    """Return Anthropic's base URL up to and with ``/v1``, from whichever form of it was given."""
+    """Return Anthropic's base URL up to and including ``/v1``, from any form of it."""
     stripped = (base_url or _OWN_URL).rstrip("/").removesuffix("/messages")
     return stripped if urlsplit(stripped).path.endswith("/v1") else f"{stripped}/v1"
 
 
 class MessagesOverChat:
-    """Asks as a chat completion what came as a message, and answers in Anthropic's shape.
+    """Upstream that sends Anthropic's Messages as chat completions, and translates the replies back.
 
     Args:
-        chat: What serves chat completions.
-        is_wire: It sends the body as it is; else it leaves out what its provider does not know.
+        chat: Upstream for chat completions.
+        is_wire: ``chat`` sends the body unchanged; else it removes fields that its provider does not support.
     """
 
     def __init__(self, chat: Upstream, *, is_wire: bool) -> None:
@@ -65,10 +65,10 @@ class MessagesOverChat:
         self._is_wire = is_wire
 
     async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
-        """Send ``POST /messages`` and return when the head of the reply is there; other paths are a 404.
+        """Send ``POST /messages``; return once the head of the reply has arrived. Other paths are a 404.
 
         Raises:
-            InvalidRequest: If the request asks for what only Anthropic has.
+            InvalidRequest: If the request needs a feature that only Anthropic has.
         """
         if request.method != "POST" or request.path != PATH:
             raise NotFound(f"{target.provider!r} does not serve /v1{request.path} here; only Anthropic does.")
@@ -95,7 +95,7 @@ class MessagesOverChat:
 
 
 class _Stream:
-    """A chat completion's stream as the events of a message."""
+    """Events of an Anthropic message, translated from a chat completion's stream."""
 
     def __init__(self, response: UpstreamResponse, writer: MessageWriter) -> None:
         self._response = response
@@ -104,7 +104,7 @@ class _Stream:
         self.headers = _downward(response, _EVENTS)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the events as they become known.
+        """Yield the events as they are translated.
 
         Raises:
             UpstreamCut: If the stream breaks off.
@@ -118,12 +118,12 @@ class _Stream:
             yield rest
 
     async def aclose(self) -> None:
-        """Hang up on the provider unless its reply has been read to its end."""
+        """Disconnect from the provider, unless its reply has been read to its end."""
         await self._response.aclose()
 
 
 async def _whole(response: UpstreamResponse, target: Target, *, thinks: bool) -> WholeResponse:
-    """Read a reply and return it, a message or an error, in Anthropic's shape."""
+    """Read a reply and return it in Anthropic's shape, as a message or an error."""
     try:
         body = b"".join([chunk async for chunk in response.chunks()])
     finally:
@@ -153,7 +153,7 @@ def _side(body: dict[str, object], target: Target, *, is_wire: bool) -> Side:
 
 
 def _upward(request: UpstreamRequest, target: Target) -> list[tuple[str, str]]:
-    """Return the client's headers as a client of OpenAI's wire would send them."""
+    """Return the client's headers as a client of OpenAI's wire format would send them."""
     left_out = crossing.KEY_HEADERS | {"accept-encoding", "content-length"}
     kept = [
         (name, value)
@@ -167,7 +167,7 @@ def _upward(request: UpstreamRequest, target: Target) -> list[tuple[str, str]]:
 
 
 def _downward(response: UpstreamResponse, content_type: str) -> list[tuple[str, str]]:
-    """Return the provider's headers for the body that we make, its request id under Anthropic's name as well."""
+    """Return the provider's headers for the translated body, with its request id also under Anthropic's name."""
     kept = [(name, value) for name, value in response.headers if name.lower() not in _OF_BODY]
     name = crossing.find(kept, "x-request-id")
     own = [("request-id", name)] if name and crossing.find(kept, "request-id") is None else []

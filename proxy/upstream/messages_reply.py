@@ -1,4 +1,4 @@
-"""From a chat completion back to a message of Anthropic's: whole, or its chunks to events, a block after the other."""
+"""Translate a chat completion to an Anthropic message: whole, or chunk by chunk to events, block after block."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def message_of(completion: Mapping[str, Any], *, thinks: bool) -> dict[str, Any]
     """Return a chat completion as a message.
 
     Args:
-        completion: As parsed; its first choice counts.
-        thinks: Whether the client asked for thoughts, and gets them.
+        completion: Parsed completion; only its first choice counts.
+        thinks: Whether the client enabled thinking, so that thinking blocks are included.
     """
     choices = completion.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], Mapping) else {}
@@ -61,7 +61,7 @@ def message_of(completion: Mapping[str, Any], *, thinks: bool) -> dict[str, Any]
 
 
 def head(completion: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that stand before the content."""
+    """Return the fields before the content."""
     given = completion.get("id")
     name = given if isinstance(given, str) and given else secrets.token_hex(12)
     named = name if name.startswith("msg_") else f"msg_{name}"
@@ -69,7 +69,7 @@ def head(completion: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stop_reason(finish_reason: object, *, has_calls: bool, refuses: bool) -> str:
-    """Return why the model stopped, in Anthropic's words; some servers say ``stop`` beside calls of tools."""
+    """Return Anthropic's stop reason; some servers send ``stop`` together with tool calls."""
     if refuses:
         return "refusal"
     reason = _REASONS.get(str(finish_reason), "end_turn")
@@ -77,7 +77,7 @@ def stop_reason(finish_reason: object, *, has_calls: bool, refuses: bool) -> str
 
 
 def usage_of(counted: object) -> dict[str, Any]:
-    """Return the usage as counted; what came out of a cache is counted apart."""
+    """Return the usage in Anthropic's shape, which counts cached tokens separately."""
     given = _dict(counted)
     read = _count(_dict(given.get("prompt_tokens_details")).get("cached_tokens"))
     written = _count(given.get("cache_creation_input_tokens"))
@@ -90,7 +90,7 @@ def usage_of(counted: object) -> dict[str, Any]:
 
 
 def error_of(status: int, body: bytes, request_id: str | None) -> bytes:
-    """Return a provider's error in Anthropic's shape, in the provider's words."""
+    """Return a provider's error in Anthropic's shape, with the provider's message."""
     shaped: dict[str, Any] = {"type": "error", "error": error_object(status, parsed(body) or body)}
     return orjson.dumps({**shaped, "request_id": request_id} if request_id else shaped)
 
@@ -99,8 +99,8 @@ def error_object(status: int, given: object) -> dict[str, Any]:
     """Return the inner object of an error.
 
     Args:
-        status: Tells its type.
-        given: ``{"error": …}`` in whichever of its shapes, or the bytes of something else.
+        status: HTTP status, which decides the error's type.
+        given: ``{"error": …}`` in any of its shapes, or other bytes.
     """
     inner = given.get("error", given) if isinstance(given, Mapping) else given
     message = inner.get("message") if isinstance(inner, Mapping) else inner
@@ -113,7 +113,7 @@ def error_object(status: int, given: object) -> dict[str, Any]:
 
 
 def parsed(body: bytes) -> Any:
-    """Return what a JSON text says, None where it is none."""
+    """Return the value of a JSON text, None if it is not valid."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -121,7 +121,7 @@ def parsed(body: bytes) -> Any:
 
 
 def text_of(content: object) -> str:
-    """Return what a message's or a delta's content says; some servers answer in parts."""
+    """Return the text of a message's or a delta's content; some servers answer in parts."""
     if isinstance(content, str):
         return content
     return "".join(
@@ -130,7 +130,7 @@ def text_of(content: object) -> str:
 
 
 def thought_of(said: Mapping[str, Any]) -> str:
-    """Return the thoughts in a message or a delta, under any name that servers give them."""
+    """Return the thinking text in a message or a delta, under any of the servers' field names."""
     given = said.get("reasoning_content") or said.get("reasoning")
     if isinstance(given, str):
         return given
@@ -139,7 +139,7 @@ def thought_of(said: Mapping[str, Any]) -> str:
 
 
 def listed(value: object) -> list[Mapping[str, Any]]:
-    """Return the objects of a list, none where it is no list."""
+    """Return the objects in a list; empty if the value is not a list."""
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
@@ -169,7 +169,7 @@ def _count(value: object) -> int:
 
 @dataclass(slots=True)
 class _Block:
-    """A block of the message while it is open."""
+    """An open block of the message."""
 
     kind: Literal["text", "thinking", "tool_use"]
     index: int
@@ -177,10 +177,10 @@ class _Block:
 
 
 class MessageWriter:
-    """Writes the events of one message.
+    """Writer of the events of one message.
 
     Args:
-        thinks: Whether the client asked for thoughts, and gets them.
+        thinks: Whether the client enabled thinking, so that thinking blocks are included.
     """
 
     def __init__(self, *, thinks: bool) -> None:
@@ -196,11 +196,11 @@ class MessageWriter:
         self._has_ended = False
 
     def feed(self, chunk: bytes) -> bytes:
-        """Return the events that a further piece of the stream brings."""
+        """Return the events for a further chunk of the stream."""
         return b"".join(self._event(event.data) for event in self._splitter.feed(chunk))
 
     def close(self) -> bytes:
-        """Return what is left when the stream has ended; one that ended before its reply ends with an error."""
+        """Return the last events; an error event if the stream ended before its reply did."""
         return b"".join(self._event(event.data) for event in self._splitter.close()) + self._end()
 
     def _event(self, data: bytes) -> bytes:
@@ -274,7 +274,7 @@ class MessageWriter:
         return made
 
     def _open_call(self, number: int, name: object, function: object) -> tuple[bytes, _Block]:
-        """Open a block for a call; calls before it stay open only while their arguments are still coming."""
+        """Open a block for a call; earlier calls stay open only while their arguments are incomplete."""
         done = [one for one in self._open if one.kind != "tool_use" or parsed(one.arguments.encode()) is not None]
         made = b"".join(self._stop(one) for one in done)
         content = {"type": "tool_use", "id": name or f"toolu_{secrets.token_hex(12)}", "name": function or ""}

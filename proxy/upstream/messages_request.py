@@ -1,6 +1,6 @@
-"""From Anthropic's Messages to a chat completion, for providers that speak no other wire.
+"""Translate an Anthropic Messages request to a chat completion, for providers without Messages.
 
-What the model would have to see and cannot is refused; hints that change no word of the question are left out. The
+Content that the model needs but cannot receive is refused; hints that do not change the question are left out. The
 whole list is in ``deploy/dialects.md``.
 """
 
@@ -23,7 +23,7 @@ _EFFORTS = ((4096, "high"), (2048, "medium"), (0, "low"))
 _Block = Mapping[str, Any]
 _Parts = list[dict[str, Any]]
 
-# What other models neither need nor understand: an earlier reply's own tools, and thoughts.
+# Blocks that other models neither need nor understand: an earlier reply's server tools, and thinking blocks.
 _PASSED_OVER = frozenset({"thinking", "redacted_thinking", "server_tool_use", "compaction", "fallback"})
 
 
@@ -32,12 +32,12 @@ class Side:
     """Features that the translated provider accepts.
 
     Args:
-        model: Name to send.
-        knows_claude: It is a Claude behind another provider: cache marks and signed thoughts mean something there.
-        top_k: It knows ``top_k``.
-        new_limit: It wants ``max_completion_tokens``.
-        counts_streams: It takes ``stream_options``.
-        reasons: It takes ``reasoning_effort``, or leaves out what it does not know.
+        model: Model name to send.
+        knows_claude: A Claude behind another provider, which supports cache marks and signed thinking blocks.
+        top_k: Accepts ``top_k``.
+        new_limit: Requires ``max_completion_tokens``.
+        counts_streams: Accepts ``stream_options``.
+        reasons: Accepts ``reasoning_effort``, or ignores unknown fields.
     """
 
     model: str
@@ -49,15 +49,15 @@ class Side:
 
     @property
     def thinks(self) -> bool:
-        """Return whether how hard to think can be said."""
+        """Return whether the reasoning effort can be set."""
         return self.reasons or _REASONS.match(self.model) is not None
 
 
 def completion_of(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
-    """Return the chat completion that asks the same.
+    """Return the equivalent chat completion request.
 
     Raises:
-        InvalidRequest: If something of it cannot be asked there.
+        InvalidRequest: If a part of the request cannot be translated.
     """
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
@@ -78,7 +78,7 @@ def completion_of(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
 
 
 def asks_to_think(body: Mapping[str, Any]) -> bool:
-    """Return whether the client asked for thoughts, in any of the ways there are."""
+    """Return whether the client enabled thinking, in any of its forms."""
     thinking = body.get("thinking")
     return isinstance(thinking, Mapping) and thinking.get("type") not in (None, "disabled")
 
@@ -113,7 +113,7 @@ def _system(system: object, side: Side) -> Any:
 
 
 def _user(blocks: Sequence[Mapping[str, Any]], side: Side) -> list[dict[str, Any]]:
-    """Return a user's message, the results of tools in front of it as messages of their own."""
+    """Return a user's message, preceded by the tool results as separate messages."""
     made, seen = _results_of([block for block in blocks if block.get("type") == "tool_result"])
     said = [block for block in blocks if block.get("type") != "tool_result"]
     parts = seen + _parts_of(said, keeps_marks=side.knows_claude)
@@ -140,7 +140,7 @@ def _call(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content(parts: _Parts) -> Any:
-    """Return one plain text as a string, which every server takes."""
+    """Return the parts; a single plain text as a string, which every server accepts."""
     if len(parts) == 1 and parts[0].keys() == {"type", "text"}:
         return parts[0]["text"]
     return parts
@@ -203,14 +203,14 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _parts_of(blocks: Sequence[_Block], *, keeps_marks: bool = False) -> _Parts:
-    """Return what a user says as parts of a chat message.
+    """Return a user's blocks as parts of a chat message.
 
     Args:
-        blocks: Without results of tools.
-        keeps_marks: ``cache_control`` goes along.
+        blocks: Blocks other than tool results.
+        keeps_marks: Whether to keep ``cache_control``.
 
     Raises:
-        InvalidRequest: If a block's content is not in the request, or of a kind that no chat message has.
+        InvalidRequest: If a block's content is not in the request, or its kind does not exist in chat messages.
     """
     made: _Parts = []
     for block in blocks:
@@ -222,7 +222,7 @@ def _parts_of(blocks: Sequence[_Block], *, keeps_marks: bool = False) -> _Parts:
 
 
 def _results_of(blocks: Sequence[_Block]) -> tuple[_Parts, _Parts]:
-    """Return the results of tools as messages, and the images in them, which such messages cannot hold, as parts."""
+    """Return tool results as messages, and as separate parts their images, which such messages cannot hold."""
     messages, images = [], []
     for block in blocks:
         content, name = block.get("content"), block.get("tool_use_id")
@@ -239,7 +239,7 @@ def _results_of(blocks: Sequence[_Block]) -> tuple[_Parts, _Parts]:
 
 
 def _as_text(blocks: Sequence[_Block]) -> str:
-    """Return what blocks of text say."""
+    """Return the joined text of text blocks."""
     return "\n\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
 
 

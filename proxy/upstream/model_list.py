@@ -1,6 +1,6 @@
-"""LiteLLM's ``model_list:`` as it stands, made into routes; and the routes that the environment gives.
+"""Routes from LiteLLM's unchanged ``model_list:``, and from the environment.
 
-Entries of one name are deployments of one model; each request goes to one of them.
+Entries of the same name are deployments of one model; each request goes to one of them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _ADDRESS = frozenset({"model", "api_key", "api_base", "base_url", "custom_llm_pr
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One way to a provider.
+    """One route to a provider.
 
     Args:
-        provider: Whose form of key and which wire.
-        model: Name to send; None: as the client wrote it.
-        base_url: Up to and with ``/v1``; empty where LiteLLM knows it.
+        provider: Provider, with its form of key and its wire.
+        model: Model name to send; None: as the client wrote it.
+        base_url: Base URL up to and including ``/v1``; "" if LiteLLM knows it.
         api_key: The route's own key.
-        params: ``litellm_params`` that are neither name, key nor base URL.
-        deployment: Tells it from other ways to the same model.
-        info: What the operator says of the model, as LiteLLM's ``model_info``.
+        params: ``litellm_params`` other than name, key and base URL.
+        deployment: Id among the routes to the same model.
+        info: The operator's facts about the model, as LiteLLM's ``model_info``.
     """
 
     provider: Provider
@@ -45,14 +45,14 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the list; ``*`` in its name stands for anything, in its model for what that matched.
+    """One entry of the list; ``*`` in its name matches any text, and in its model is replaced by that text.
 
     Args:
         name: ``model_name``.
         params: ``litellm_params``, values from the environment resolved.
-        environ: Where more is looked up.
+        environ: Environment with the provider's base URL and key.
         info: ``model_info``.
-        deployment: Tells it from every other entry.
+        deployment: Id, unique among all entries.
     """
 
     name: str
@@ -63,21 +63,21 @@ class Entry:
 
     @property
     def is_pattern(self) -> bool:
-        """Return whether the name stands for many."""
+        """Return whether the name is a pattern."""
         return "*" in self.name
 
     def matches(self, requested: str) -> bool:
-        """Return whether the entry is about a model's name."""
+        """Return whether the entry's name matches a model's name."""
         return self._match(requested) is not None
 
     def _match(self, requested: str) -> re.Match[str] | None:
         return re.fullmatch(re.escape(self.name).replace(r"\*", "(.*)"), requested, re.DOTALL)
 
     def route(self, requested: str) -> Route | None:
-        """Return the route for a model's name; None: the entry is not about it.
+        """Return the route for a model's name; None if the entry does not match it.
 
         Raises:
-            ConfigError: If the entry cannot work.
+            ConfigError: If the entry is invalid.
         """
         match = self._match(requested)
         if match is None:
@@ -88,10 +88,10 @@ class Entry:
 
 
 def read(model_list: Sequence[Mapping[str, Any]], environ: Mapping[str, str]) -> list[Entry]:
-    """Return the checked entries of a list, each with a name of its own that outlives a restart.
+    """Return the checked entries of a list, each with a unique id that is stable across restarts.
 
     Raises:
-        ConfigError: If one cannot work.
+        ConfigError: If one is invalid.
     """
     listed = [entry(raw, environ) for raw in model_list]
     seen: dict[str, int] = {}
@@ -105,8 +105,8 @@ def read(model_list: Sequence[Mapping[str, Any]], environ: Mapping[str, str]) ->
 def in_turn(group: Sequence[Entry], key: str) -> list[Entry]:
     """Return deployments of one model in the order in which a conversation tries them.
 
-    As LiteLLM has it: a lower ``order`` first; among equals the choice is weighted by ``weight``, else ``rpm``, else
-    ``tpm``, whichever any of them has, and even where none has one.
+    As in LiteLLM, a lower ``order`` comes first; among equals the choice is weighted by the first of ``weight``,
+    ``rpm`` and ``tpm`` that any of them has, and is uniform if none has one.
     """
     if len(group) == 1:
         return list(group)
@@ -121,10 +121,10 @@ def entry(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Entry:
 
     Args:
         raw: ``{"model_name": …, "litellm_params": {"model": …, …}}``.
-        environ: Where values ``os.environ/NAME`` are looked up.
+        environ: Environment for values ``os.environ/NAME``.
 
     Raises:
-        ConfigError: If it cannot work; the message names it and the mend.
+        ConfigError: If it is invalid; the message names it and the remedy.
     """
     name, params = raw.get("model_name"), raw.get("litellm_params")
     if not isinstance(name, str) or not name or not isinstance(params, Mapping) or not params.get("model"):
@@ -140,9 +140,9 @@ def entry(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Entry:
 
 
 def everything(url: str, api_key: str | None, environ: Mapping[str, str]) -> Route:
-    """Return the route of one server that gets all requests, names as they are."""
+    """Return the route of one server that gets all requests, with model names unchanged."""
     base_url = normal_base(url)
-    # A key from the environment goes to its own provider's host, or where the environment itself points.
+    # A key from the environment is sent only to its own provider's host, or to the host that the environment names.
     owner = next((known for known in providers.known() if known.owns(base_url)), None) or next(
         (known for known in providers.known() if known.is_redirected(environ) and known.base_from(environ) == base_url),
         None,
@@ -153,12 +153,12 @@ def everything(url: str, api_key: str | None, environ: Mapping[str, str]) -> Rou
 
 
 def from_environment(known: Provider, name: str, environ: Mapping[str, str]) -> Route:
-    """Return the route that the environment gives to a provider.
+    """Return the route to a provider by the environment.
 
     Args:
         known: The provider.
-        name: The model's, without the provider's prefix.
-        environ: Holds its key or its base URL.
+        name: Model name without the provider's prefix.
+        environ: Environment with its key or its base URL.
     """
     key = None if known.is_ambient else known.key_from(environ)
     return Route(known, _name_to_send(known, name), known.base_from(environ), key)
@@ -219,12 +219,12 @@ def _resolved(key: str, value: Any, environ: Mapping[str, str], name: str) -> An
     variable = value.removeprefix(_ENVIRON_PREFIX)
     if variable not in environ and key != "api_key":
         raise ConfigError(f"The model_list entry {name!r} asks for the environment variable {variable!r}; set it.")
-    # Without the key the client's own may still do.
+    # Without this key, the client's own may still work.
     return environ.get(variable)
 
 
 def _deployment(name: str, params: Mapping[str, Any], info: object) -> str:
-    """Return a name that stays while the entry's address does."""
+    """Return an id that is stable as long as the entry's address is."""
     given = info.get("id") if isinstance(info, Mapping) else None
     if given is not None:
         return str(given)

@@ -1,4 +1,4 @@
-"""Facts of models by name: window, prices, images; from LiteLLM's map, read without importing LiteLLM."""
+"""Facts of models by name: window, prices, inputs; from LiteLLM's map, read without importing LiteLLM."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SPEAKING = frozenset({"chat", "responses", "completion", "embedding"})
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars for a token.
+    """Prices in US dollars a token.
 
     Args:
-        input: Of the request.
-        output: Of the reply.
-        cache_read: Of the request, found in the provider's cache; None: no other price.
+        input: Price of the request's tokens.
+        output: Price of the reply's tokens.
+        cache_read: Price of request tokens read from the provider's cache; None: no separate price.
     """
 
     input: float
@@ -40,15 +40,15 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """Facts of one model; None where unknown.
+    """Facts of one model; None if unknown.
 
     Args:
-        context_window: Tokens of a request.
-        prices: Of its tokens.
-        sees: Whether it takes images.
-        reads: Whether it takes PDF files.
-        provider: As LiteLLM names it.
-        speaks: Whether it takes texts at all, and is no model for pictures or sound.
+        context_window: Maximum tokens of a request.
+        prices: Prices of its tokens.
+        sees: Whether it accepts images.
+        reads: Whether it accepts PDF files.
+        provider: LiteLLM's name of the provider.
+        speaks: Whether it is a model for text, not for images or sound.
     """
 
     context_window: int | None = None
@@ -68,28 +68,28 @@ def load() -> None:
 
 
 def facts(name: str, provider: str = "") -> ModelFacts:
-    """Return what the map knows of a model.
+    """Return the map's facts of a model.
 
     Args:
-        name: As the provider has it, or with the provider's prefix.
-        provider: As LiteLLM names it, "" where unknown.
+        name: The provider's name for the model, with or without the provider's prefix.
+        provider: LiteLLM's name of the provider, "" if unknown.
     """
     models = _models()
     prefix, _, rest = name.partition("/")
     named = [f"{provider}/{name}", name, *([rest] if rest and prefix == provider else [])]
-    # Of a fine-tuned model the map has the one that it was made of.
+    # For a fine-tuned model the map has only its base model.
     tuned = ":".join(name.split(":")[:2]) if name.startswith("ft:") else ""
     return next((found for one in (*named, tuned) if (found := models.get(one)) is not None), UNKNOWN)
 
 
 def names(provider: str) -> list[str]:
-    """Return the names of a provider's models for text, without its prefix."""
+    """Return the names of a provider's text models, without its prefix."""
     own = (name for name, known in _models().items() if known.provider == provider and known.speaks)
     return sorted({name.removeprefix(f"{provider}/") for name in own})
 
 
 def overridden(known: ModelFacts, info: Mapping[str, Any]) -> ModelFacts:
-    """Return facts with what an operator says of a model, in the words of LiteLLM's ``model_info``."""
+    """Return facts overridden by the operator's, under the names of LiteLLM's ``model_info``."""
     window = info.get("context_window") or info.get("max_input_tokens")
     said = {field: _price(info.get(name)) for field, name in _PRICES.items()}
     given = {field: price for field, price in said.items() if price is not None}
@@ -105,12 +105,12 @@ def overridden(known: ModelFacts, info: Mapping[str, Any]) -> ModelFacts:
 
 @lru_cache(maxsize=1)
 def _models() -> dict[str, ModelFacts]:
-    """Read the map (0.1 s of CPU) and keep the few fields that count; without LiteLLM nothing is known."""
+    """Read the map (0.1 s of CPU) and keep the few needed fields; empty without LiteLLM."""
     found = importlib.util.find_spec("litellm")
     for folder in (found.submodule_search_locations or []) if found else []:
         path = Path(folder) / _FILE
         try:
-            # Each model shrinks as soon as it is read: the whole map would take 50 MB for a moment.
+            # Each model is reduced as soon as it is parsed: the whole map would briefly take 50 MB.
             raw: dict[str, Any] = json.loads(path.read_bytes(), object_pairs_hook=_shrunk)
         except (OSError, ValueError) as error:
             _log.warning("the model map cannot be read, windows and prices are unknown", error=type(error).__name__)
@@ -131,7 +131,7 @@ def _facts(fields: Mapping[str, Any]) -> ModelFacts:
         prices = Prices(cost["input"], cost["output"] or 0.0, cost["cache_read"])
     sees, reads = fields.get("supports_vision"), fields.get("supports_pdf_input")
     return ModelFacts(
-        # The older field is the reply's where both are given, and both together where it stands alone.
+        # The older field is the reply's limit if both are given, and the whole window if it is alone.
         context_window=_count(fields.get("max_input_tokens")) or _count(fields.get("max_tokens")),
         prices=prices,
         sees=sees if isinstance(sees, bool) else None,

@@ -1,4 +1,4 @@
-"""Replies that Throughline gives itself, in the shape of each wire, whole or as a stream."""
+"""Replies made by Throughline itself, in each wire format, whole or as a stream."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from proxy.upstream.messages import PATH as MESSAGES
 from proxy.upstream.messages_reply import MessageWriter, message_of
 from proxy.upstream.responses_shape import DemoReply
 
-RESPONSE_ID = "resp_memory_"  # begins the ids of such replies on the Responses wire
+RESPONSE_ID = "resp_memory_"  # prefix of the ids of such replies in the Responses format
 _HEX = 24
 
 
 def own_reply(path: str, body: Mapping[str, Any], text: str, created: int) -> UpstreamResponse:
-    """Return a reply that says ``text``.
+    """Return a reply with the given text.
 
     Args:
-        path: Of the request, below ``/v1``.
-        body: Of the request, as parsed.
-        text: What it says.
+        path: Path of the request, below ``/v1``.
+        body: Parsed body of the request.
+        text: Text of the reply.
         created: Seconds since the epoch.
     """
     model, streams = str(body.get("model") or ""), bool(body.get("stream"))
@@ -47,11 +47,11 @@ def own_reply(path: str, body: Mapping[str, Any], text: str, created: int) -> Up
 
 
 def response_id(body: Mapping[str, Any]) -> str:
-    """Return an id for a reply; it carries the one of the reply before it, which is where its provider goes on."""
+    """Return an id for a reply; it contains the id of the previous reply, from which the provider continues."""
     before = body.get("previous_response_id")
     return f"{RESPONSE_ID}{secrets.token_hex(_HEX // 2)}{before if isinstance(before, str) else ''}"
 
 
 def before(reply_id: str) -> str:
-    """Return the id of the provider's reply that one of these stands behind, "" where there is none."""
+    """Return the id of the provider's reply before an own reply, "" if there is none; any other id unchanged."""
     return reply_id[len(RESPONSE_ID) + _HEX :] if reply_id.startswith(RESPONSE_ID) else reply_id

@@ -1,4 +1,4 @@
-"""The providers that we know: base URL, key variables, form of a key, wire; seeded from LiteLLM's tables."""
+"""Table of known providers: base URL, key variables, form of a key, wire format; seeded from LiteLLM's tables."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Provider:
     """One provider.
 
     Args:
-        name: As LiteLLM names it.
-        base_url: Up to and with ``/v1``; empty where only the operator knows it or LiteLLM does.
+        name: LiteLLM's name.
+        base_url: Base URL up to and including ``/v1``; "" if only the operator or LiteLLM knows it.
         key_variables: Environment variables that may hold its key, best first.
         base_variables: Environment variables that may hold another base URL.
-        key_form: What its keys look like; None: no form that tells them from others.
+        key_form: Form of its keys; None: no form that distinguishes them from others.
         wire: ``openai``: bytes are relayed; ``litellm``: the adapter translates.
-        is_local: A server of one's own that needs no key.
-        is_ambient: Credentials of the host (a cloud's), never a key of the client.
-        model_prefix: Stands before names that lack it.
+        is_local: A server of the operator that needs no key.
+        is_ambient: Uses the host's (cloud) credentials, never a client's key.
+        model_prefix: Prefix to add to model names that lack it.
     """
 
     name: str
@@ -40,28 +40,28 @@ class Provider:
     model_prefix: str = ""
 
     def has_form(self, key: str) -> bool:
-        """Return whether a key looks like one of this provider's; never so where it has no form of its own."""
+        """Return whether a key has the form of this provider's keys; False if they have no distinct form."""
         return self.key_form is not None and self.key_form.fullmatch(key) is not None
 
     def is_strange(self, key: str) -> bool:
-        """Return whether a key bears the mark of another provider, so that it was never meant for this one."""
+        """Return whether a key has the mark of another provider, so that it was not meant for this one."""
         return _MARKED.match(key) is not None and not self.has_form(key)
 
     def key_from(self, environ: Mapping[str, str]) -> str | None:
-        """Return the key that stands in the environment."""
+        """Return the key from the environment."""
         return next((environ[name] for name in self.key_variables if environ.get(name)), None)
 
     def base_from(self, environ: Mapping[str, str]) -> str:
-        """Return the base URL from the environment, else the provider's own, without a slash at the end."""
+        """Return the base URL from the environment, else the provider's own, without a final slash."""
         named = next((environ[name] for name in self.base_variables if environ.get(name)), None)
         return self.normal(named) if named else self.base_url
 
     def normal(self, base_url: str) -> str:
-        """Return a base URL as this provider's wire has it."""
+        """Return a base URL normalised for this provider's wire."""
         return normal_base(base_url) if self.wire == "openai" else base_url.strip().rstrip("/")
 
     def is_named(self, environ: Mapping[str, str]) -> bool:
-        """Return whether the environment opens the way to it: by its key, or by a base URL to send clients' keys to."""
+        """Return whether the environment enables it: by its key, or by a base URL that clients' keys are sent to."""
         return self.key_from(environ) is not None or any(environ.get(name) for name in self.base_variables)
 
     def is_redirected(self, environ: Mapping[str, str]) -> bool:
@@ -70,21 +70,21 @@ class Provider:
         return bool(base_url) and base_url != self.base_url and not self.owns(base_url)
 
     def owns(self, base_url: str) -> bool:
-        """Return whether a base URL is on the provider's own host or below it, as ``eu.api.openai.com``."""
+        """Return whether a base URL is on the provider's own host or a subdomain, such as ``eu.api.openai.com``."""
         own, host = urlsplit(self.base_url).hostname or "", urlsplit(base_url).hostname or ""
         return bool(own) and (host == own or host.endswith(f".{own}"))
 
 
 def normal_base(url: str) -> str:
-    """Return a base URL without a slash at the end, and with ``/v1`` where it has no path at all."""
+    """Return a base URL without a final slash, and with ``/v1`` if it has no path at all."""
     stripped = url.strip().rstrip("/")
     return stripped if urlsplit(stripped).path else stripped + "/v1"
 
 
 def elsewhere(environ: Mapping[str, str], port: int) -> dict[str, str]:
-    """Return the environment without base URLs that lead back to a port of this machine.
+    """Return the environment without base URLs that point to a port of this machine.
 
-    Who has set one for the clients of this server may well start the server in the same shell.
+    Operators set such a URL for the clients of this server, and may start the server in the same shell.
     """
     named = {name for listed in _PROVIDERS for name in listed.base_variables}
     return {key: value for key, value in environ.items() if key not in named or not _is_here(value, port)}
@@ -101,13 +101,13 @@ def known() -> list[Provider]:
 
 
 def unlisted(name: str) -> Provider:
-    """Return a provider that only LiteLLM knows, by the names its variables usually have."""
+    """Return a provider that only LiteLLM knows, with the usual names of its variables."""
     stem = name.upper().replace("-", "_")
     return Provider(name, "", (f"{stem}_API_KEY",), (f"{stem}_API_BASE",), wire="litellm")
 
 
 def of_bare_name(model: str) -> Provider | None:
-    """Return the provider to which a well-known name without a prefix belongs."""
+    """Return the provider of a well-known model name without a prefix."""
     return next((_BY_NAME[name] for name, form in _BARE_NAMES if form.match(model)), None)
 
 
@@ -119,7 +119,7 @@ def _is_here(url: str, port: int) -> bool:
         return False
 
 
-# How keys begin that can be of one provider only.
+# Prefixes of keys that belong to exactly one provider.
 _MARKED = re.compile(
     r"AIza|csk-|fw_|ghp_|github_pat_|gsk_|hf_|nvapi-|pplx-|r8_|sk-(?:admin|ant|or|proj|svcacct)-|tgp_v1_|xai-"
 )

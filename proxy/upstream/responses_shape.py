@@ -1,4 +1,4 @@
-"""The Responses wire as OpenAI writes it: what every reply has, its numbered events, and replies that say one text."""
+"""OpenAI's Responses format: the fields of every reply, its numbered events, and replies with one text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WORDS_PER_DELTA = 4
 
 
 def new_id() -> str:
-    """Return a reply's id."""
+    """Return a new id for a reply."""
     return "resp_" + secrets.token_hex(24)
 
 
@@ -51,7 +51,7 @@ def response(
     error: Mapping[str, Any] | None = None,
     incomplete: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a reply, with what the request said repeated in it as OpenAI does."""
+    """Return a reply that echoes the request's fields, as OpenAI's replies do."""
     return {
         "id": id_,
         "object": "response",
@@ -68,7 +68,7 @@ def response(
 
 
 def usage_of(counted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the usage with the counts that clients rely on, without nulls and prices."""
+    """Return the usage with all counts that clients rely on, without nulls and prices."""
     made: dict[str, Any] = {
         name: int(counted.get(name) or 0) for name in ("input_tokens", "output_tokens", "total_tokens")
     }
@@ -88,7 +88,7 @@ def dumped(value: Any) -> bytes:
 
 
 class EventWriter:
-    """Writes the events of one stream."""
+    """Writer of one stream's events, with their numbers."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
@@ -99,19 +99,19 @@ class EventWriter:
         return b"event: " + str(body["type"]).encode() + b"\ndata: " + dumped(numbered) + b"\n\n"
 
     def error(self, error: Mapping[str, Any]) -> bytes:
-        """Return the event that ends a stream which broke off."""
+        """Return the error event that ends a broken stream."""
         told = {name: error.get(name) for name in ("code", "message", "param")}
         return self.event({"type": "error", **told})
 
 
 def messages_of(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what items say, as chat messages."""
+    """Return the items with a role, as chat messages."""
     return [{"role": item["role"], "content": item.get("content")} for item in items if "role" in item]
 
 
 @dataclass(frozen=True, slots=True)
 class DemoReply:
-    """One reply in the shape of OpenAI's."""
+    """One response with a single text, in OpenAI's shape."""
 
     id: str
     created: int
@@ -122,7 +122,7 @@ class DemoReply:
 
     @property
     def output(self) -> list[dict[str, Any]]:
-        """Its items."""
+        """Items of the reply."""
         return [self._item("completed", [self._part(self.text)])]
 
     def whole(self) -> bytes:
@@ -166,7 +166,7 @@ class DemoReply:
         )
 
     def _usage(self) -> dict[str, Any]:
-        # Nobody is billed: four characters count as a token.
+        # These tokens are not billed: four characters count as a token.
         asked, said = self.asked_characters // 4 + 1, len(self.text) // 4 + 1
         return {"input_tokens": asked, "output_tokens": said, "total_tokens": asked + said}
 

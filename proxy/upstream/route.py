@@ -1,4 +1,4 @@
-"""From the name of a model to the deployments that serve it, and the request to the first that does."""
+"""Routes: the deployments that serve a model name; sends a request to the first that answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from proxy.upstream.target import AuthMode, Targets
 
 
 class Routes:
-    """Every way to a provider; ``Directory`` tells in which order a name is looked for, the demo comes last."""
+    """All routes to providers; ``Directory`` sets the lookup order of a name, with the demo last."""
 
     def __init__(
         self,
@@ -67,21 +67,21 @@ class Routes:
         """Build the routes.
 
         Args:
-            model_list: As LiteLLM's ``model_list:``, ``os.environ/NAME`` values unresolved.
-            upstream_url: One OpenAI-compatible server for everything that the list does not name.
-            upstream_api_key: Key for it.
-            environ: Where ``os.environ/NAME`` and the providers' own variables are looked up.
-            auth_mode: ``keys``: the client's key is ours and never goes up.
+            model_list: LiteLLM's ``model_list:``, with ``os.environ/NAME`` values unresolved.
+            upstream_url: One OpenAI-compatible server for all models that the list does not name.
+            upstream_api_key: Key of that server.
+            environ: Environment with the values of ``os.environ/NAME`` and of the providers' own variables.
+            auth_mode: With ``keys``, the client's key is a Throughline key and is never forwarded.
             placeholder_keys: Client keys that mean "none", whole strings.
-            connect_timeout_s: Most seconds to connect.
-            router: Retries, fallbacks, aliases and how long a failing deployment is left alone.
-            clock: Tells when that is over.
-            context_windows: Tokens of a request by patterns of models' names, where the map is wrong or silent.
-            is_chat_only: The one server knows no responses; they are asked of it as chat completions.
-            callbacks: Whom LiteLLM tells of its calls.
+            connect_timeout_s: Connect timeout in seconds.
+            router: Retries, fallbacks, aliases and the cooldown of failing deployments.
+            clock: Clock of the cooldown.
+            context_windows: Context windows in tokens by patterns of model names, if the map is wrong or lacks them.
+            is_chat_only: The one server lacks the Responses API; responses are sent to it as chat completions.
+            callbacks: Receivers of LiteLLM's call events.
 
         Raises:
-            ConfigError: If an entry of the list cannot work; the message names it and the mend.
+            ConfigError: If an entry of the list is invalid; the message names it and the remedy.
         """
         router = router or RouterSettings()
         directory = Directory(
@@ -105,27 +105,27 @@ class Routes:
 
     @property
     def wire(self) -> Upstream:
-        """Upstream for servers of OpenAI's wire."""
+        """Upstream for servers of OpenAI's wire format."""
         return self._targets.wire
 
     def resolve(self, model: str, client_key: str | None) -> Target:
-        """Return where a request for a model would go first; see ``plan``."""
+        """Return the first target of a request for a model; see ``plan``."""
         return self.plan(model, client_key).first
 
     def plan(
         self, model: str, client_key: str | None, conversation: Callable[[], Conversation] = lambda: NO_CONVERSATION
     ) -> Plan:
-        """Return where a request for a model goes, and where it goes when that fails.
+        """Return the targets of a request for a model: deployments first, then fallbacks.
 
-        Deployments that failed lately come last; nothing is refused because of them.
+        Deployments that failed recently come last; no request is refused because of them.
 
         Args:
-            model: As the client wrote it.
+            model: Model as the client wrote it.
             client_key: The client's own key, see ``headers.client_key``.
-            conversation: Tells what is to stay on one deployment; asked only where there are several.
+            conversation: Returns the conversation that stays on one deployment; called only if there are several.
 
         Raises:
-            ModelNotFound: If no route serves it; the message names the mend.
+            ModelNotFound: If no route serves it; the message names the remedy.
         """
         key = cache(lambda: self._affinities.key(conversation()))
 
@@ -144,9 +144,9 @@ class Routes:
         return Plan(tuple(tries), tuple(one for group in wider for one in group))
 
     def spoken(self, plan: Plan, path: str) -> Plan:
-        """Return a plan for requests on a path: a provider that does not speak its wire is asked on its own.
+        """Return a plan for requests on a path: providers of another wire format get a translated request.
 
-        The one server for everything is taken at its word: it gets the bytes.
+        The one server for everything is trusted to know the wire format: it gets the bytes unchanged.
         """
         if path == "/responses":
             return Plan(tuple(map(self._over_chat, plan.tries)), tuple(map(self._over_chat, plan.wider)))
@@ -155,34 +155,34 @@ class Routes:
         return Plan(tuple(map(self._over_messages, plan.tries)), tuple(map(self._over_messages, plan.wider)))
 
     def anthropic(self, client_key: str | None) -> Target | None:
-        """Return where paths of Anthropic's API without a model go; None: nowhere."""
+        """Return the target of Anthropic API paths without a model; None if there is none."""
         route = self._directory.anthropic()
         if route is None:
             return None
         return self._over_messages(Try(self._targets.of(route, client_key))).target
 
     async def send(self, plan: Plan, make: Make, log: list[Attempt] | None = None) -> tuple[Target, UpstreamResponse]:
-        """Send to the first target of a plan that serves; see ``failover.send``."""
+        """Send to the targets of a plan until one answers; see ``failover.send``."""
         return await send(plan, make, self._health, log)
 
     def default(self, client_key: str | None) -> Target | None:
-        """Return where paths without a model go (files, batches, the list of models); None: nowhere."""
+        """Return the target of paths without a model (files, batches, the list of models); None if there is none."""
         route = self._directory.default()
         return self._targets.of(route, client_key) if route is not None else None
 
     @property
     def has_one_list(self) -> bool:
-        """Return whether the list of models is that of one server, as it stands."""
+        """Return whether the list of models is the unchanged list of one server."""
         sources = self._directory.sources()
         names = [name for name in self._directory.names() if name != DEMO_MODEL]
         return len(sources) == 1 and sources[0].is_plain and not names and self._directory.default() is not None
 
     async def list_models(self, client_key: str | None, headers: Sequence[tuple[str, str]]) -> list[Model]:
-        """Return every model on offer, each name once: what the configuration names, then what providers list.
+        """Return every available model, each name once: first those of the configuration, then those of providers.
 
         Args:
             client_key: The client's own key.
-            headers: The client's, in which that key may go to a provider.
+            headers: The client's headers, in which that key may be forwarded to a provider.
         """
         sources = self._directory.sources()
         asked = [ask(source, self._asked(source, client_key, alone=len(sources) == 1), headers) for source in sources]
@@ -191,9 +191,10 @@ class Routes:
         return list({str(one["id"]): one for one in reversed(found)}.values())[::-1]
 
     def facts(self, model: str, deployment: str = "") -> ModelFacts:
-        """Return what is known of a model, by the list, the settings and LiteLLM's map.
+        """Return the facts of a model from the list, the settings and LiteLLM's map.
 
-        The window is the smallest of its deployments'; prices and sight are the named one's, else the first one's.
+        The window is the smallest of its deployments; the other facts are those of the named deployment, else of the
+        first.
         """
         routes = self._directory.routes(model, lambda: "")
         routes.sort(key=lambda route: not route.deployment or route.deployment != deployment)
@@ -203,15 +204,15 @@ class Routes:
         return replace(known[0], context_window=said or min(windows, default=None))
 
     def context_window(self, model: str) -> int | None:
-        """Return how many tokens a request to a model may have; None: not known."""
+        """Return the context window of a model in tokens; None if unknown."""
         return self.facts(model).context_window
 
     def prices(self, model: str) -> Prices | None:
-        """Return what a model's tokens cost; None: not known."""
+        """Return the prices of a model's tokens; None if unknown."""
         return self.facts(model).prices
 
     def models(self) -> list[str]:
-        """Return the names on offer that are known without asking a provider."""
+        """Return the available model names that need no request to a provider."""
         return self._directory.names()
 
     def providers(self) -> list[str]:
@@ -228,7 +229,7 @@ class Routes:
         await self._targets.aclose()
 
     def _tries(self, model: str, asked: str, client_key: str | None, key: Callable[[], str]) -> list[Try]:
-        """Return the tries for a model, maybe another than the client asked for; none where no route serves it."""
+        """Return the tries for a model, possibly a fallback of the one asked for; empty if no route serves it."""
         targets = [
             replace(self._targets.of(_renamed(route, model, asked), client_key), serves=model)
             for route in self._directory.routes(model, key)
@@ -239,7 +240,7 @@ class Routes:
         return list(tries_of(targets, num_retries=router.num_retries, retry_after_s=router.retry_after))
 
     def _asked(self, source: Source, client_key: str | None, *, alone: bool) -> Target:
-        """Return where a provider is asked for its models; of several, each gets only a key of its own form."""
+        """Return the target for listing a provider's models; one of several providers gets only a key of its form."""
         known, target = source.route.provider, self._targets.of(source.route, client_key)
         is_meant = alone or providers.provider(known.name) is None or known.has_form(client_key or "")
         return target if is_meant else replace(target, forwards_auth=False)
@@ -272,13 +273,13 @@ def _facts(route: Route, model: str) -> ModelFacts:
 
 
 def _renamed(route: Route, model: str, asked: str) -> Route:
-    """Name the model that is sent; where that is what the client wrote, the body's bytes are left alone."""
+    """Set the model name to send; None if it is the client's own, so that the body stays unchanged."""
     name = route.model or model
     return replace(route, model=None if name == asked and route.provider.wire == "openai" else name)
 
 
 def _named(fallbacks: Sequence[Mapping[str, Sequence[object]]], model: str, default: Sequence[str] = ()) -> list[str]:
-    """Return the models that stand in for one, as LiteLLM writes it: ``[{model: [other, …]}, …]``, ``*`` for any."""
+    """Return the fallbacks of a model, in LiteLLM's format: ``[{model: [other, …]}, …]``, ``*`` for any model."""
     for name in (model, "*"):
         for one in fallbacks:
             if name in one:

@@ -1,4 +1,4 @@
-"""From a way to a provider to what is sent there: which upstream, whose key, how long to wait."""
+"""Targets of routes: the upstream, the key to send, and the timeouts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ AuthMode = Literal["passthrough", "keys"]
 
 
 class Targets:
-    """Makes targets of routes; owns the upstreams.
+    """Factory of targets for routes; owner of the upstreams.
 
     Args:
-        auth_mode: ``keys``: the client's key is ours and never goes up.
+        auth_mode: With ``keys``, the client's key is a Throughline key and is never forwarded.
         placeholder_keys: Client keys that mean "none", whole strings.
-        connect_timeout_s: Most seconds to connect.
-        router: With the seconds of silence allowed; None: as long as the client waits.
-        callbacks: Whom LiteLLM tells of its calls.
+        connect_timeout_s: Connect timeout in seconds.
+        router: Settings with the timeouts in seconds; a timeout of None: as long as the client waits.
+        callbacks: Receivers of LiteLLM's call events.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Targets:
         self._demo: Upstream = DemoUpstream()
 
     def demo(self) -> Target:
-        """Return the target of the offline answerer."""
+        """Return the target of the offline model ``demo``."""
         return Target(upstream=self._demo, provider="demo", forwards_auth=False)
 
     async def aclose(self) -> None:
@@ -54,7 +54,7 @@ class Targets:
             await upstream.aclose()
 
     def of(self, route: Route, client_key: str | None) -> Target:
-        """Return what a route means for a client with this key."""
+        """Return the target of a route for a client with this key."""
         known = route.provider
         api_key, forwards_auth = self._key(route, client_key)
         own_s = _seconds(route.params.get("timeout"))
@@ -78,13 +78,13 @@ class Targets:
         )
 
     def _key(self, route: Route, client_key: str | None) -> tuple[str | None, bool]:
-        """Return the route's key where it is to be sent, and whether the client's may go up instead."""
+        """Return the route's key if it is to be sent, and whether the client's may be forwarded instead."""
         if self._auth_mode == "keys":
             return route.api_key, False
         if route.provider.is_ambient:
             return None, False
         if client_key is None:
-            # Nothing is added for somebody who brought no key, and nothing taken away: the upstream decides.
+            # Without a client key nothing is added and nothing is removed: the upstream decides.
             return None, True
         is_theirs = client_key not in self._placeholder_keys and route.provider.has_form(client_key)
         if route.api_key is not None and not is_theirs:
@@ -93,9 +93,9 @@ class Targets:
 
 
 def _is_misled(route: Route, client_key: str) -> bool:
-    """Return whether a client's key is that of another provider than the one to whose own servers the route leads.
+    """Return whether the route leads to a provider's own servers, but the client's key is another provider's.
 
-    What stands behind another address (a gateway) may well take keys of any form.
+    A server at another address (a gateway) may accept keys of any form.
     """
     known = route.provider
     is_own = not route.base_url or known.is_local or known.owns(route.base_url)

@@ -1,4 +1,4 @@
-"""Bytes to and from servers that speak OpenAI's wire format, changed by nothing."""
+"""Upstream for servers of OpenAI's wire format; relays bytes unchanged."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _log = structlog.get_logger(__name__)
 
 _INVENTED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
-# Plain-text servers on one's own machine (uvicorn: 5 s) close idle connections early; a request into such a closing
-# connection costs a second one. Providers behind TLS keep them for minutes.
+# Plain-text servers on the local machine (uvicorn: 5 s) close idle connections early; a request on such a closing
+# connection must be sent again. Providers behind TLS keep them for minutes.
 _KEEPALIVE_S = {False: 4.0, True: 30.0}
 
 _PIECE_BYTES = 256 * 1024
@@ -33,14 +33,14 @@ class WireUpstream:
         self._sessions: dict[float, aiohttp.ClientSession] = {}
 
     async def send(self, request: UpstreamRequest, target: Target) -> WireResponse:
-        """Send a request and return when the head of the reply is there.
+        """Send a request; return once the head of the reply has arrived.
 
-        A request on a used connection that ends without a byte of a reply is sent once more, on a new connection: the
-        provider had closed the used one. Nothing else is ever sent twice.
+        If a used connection ends without a byte of a reply, the request is sent once more, on a new connection: the
+        provider had closed the used one. No other request is ever sent twice.
 
         Raises:
-            UpstreamUnreachable: If there is no connection, or an HTML error page at its other end.
-            UpstreamTimeout: If the provider stays silent for longer than the client would wait.
+            UpstreamUnreachable: If the connection fails, or the reply is an HTML error page.
+            UpstreamTimeout: If the provider sends nothing for longer than the client would wait.
         """
         url, bounds = _url(request, target), patience(request, target)
         try:
@@ -128,7 +128,7 @@ class WireResponse:
             ) from error
 
     async def aclose(self) -> None:
-        """Hang up on the provider at once unless the reply has been read to its end."""
+        """Disconnect from the provider at once, unless the reply has been read to its end."""
         self._reply.close()
 
 
