@@ -21,12 +21,12 @@ from proxy.text.segment import sentences
 from proxy.text.terms import Term, holds, holds_all, names_beside, plain, terms_in, with_alike
 from proxy.types import Memory, Said, Turn
 
-MAX_CLOSED = 12  # memories that one turn may close; what goes beyond waits for review
-GROWTH = 0.5  # of what is missing to certainty, each time it is said again
+MAX_CLOSED = 12  # memories that one turn may close; the rest wait for review
+GROWTH = 0.5  # share of the missing confidence that each repetition adds
 
 
 class Planner:
-    """Memories as the statements and endings of one turn leave them; the turn's time is that of its statements."""
+    """Memories with the changes of one turn applied; statements take the time of the turn."""
 
     def __init__(self, turn: Turn, past: Past, now: datetime, max_closed: int = MAX_CLOSED) -> None:
         self.turn, self.past, self._now, self._max_closed = turn, past, now, max_closed
@@ -34,7 +34,7 @@ class Planner:
         self._rows = dict(self._before)
         self._changes: dict[str, Change] = {}
         self._closed = 0
-        self.applied: dict[Ending, bool] = {}  # endings that were carried out: whether their own sentence is withheld
+        self.applied: dict[Ending, bool] = {}  # endings that were applied, and whether each hides its own sentence
 
     def changes(self) -> list[Change]:
         """Return the net changes, each memory once, in the order to apply."""
@@ -50,7 +50,7 @@ class Planner:
         ]
 
     def state(self, one: Statement, said: Said) -> Memory | None:
-        """Add or reinforce a statement; None where it adds nothing."""
+        """Add or reinforce a statement; return its memory, None if nothing is added."""
         known = plain(one.text)
         if not said.live and (known in self._withheld or self._is_gone(one.text)):
             return None
@@ -58,7 +58,7 @@ class Planner:
             if row.status not in ("active", "archived") or plain(row.text) != known or is_ending(row):
                 continue
             if said.live and row.expires_at is not None and row.expires_at <= self.turn.at:
-                continue  # it is over, and said anew
+                continue  # expired, and stated anew
             if self.turn.id not in row.turns:
                 self._reinforce(row)
             return self._rows[row.id]
@@ -70,12 +70,12 @@ class Planner:
         return fresh
 
     def end(self, ending: Ending, said: Said, stated: Sequence[str]) -> list[Memory]:
-        """Close what an ending names, or leave it for review; return the memories that it is to be linked to instead.
+        """Close the memories that an ending names, or leave them for review; return those to link instead.
 
         Args:
-            ending: Of the message.
+            ending: An ending of the message.
             said: The message.
-            stated: What it states besides.
+            stated: Statements of the same message.
         """
         older = older_sentences(self.turn, self.past, self.active, said)
         if ending.kind == "forget":
@@ -91,7 +91,7 @@ class Planner:
         return [one.older.memory for one in named if one.is_heavy and one.older.memory is not None]
 
     def resume(self, terms: Sequence[Term]) -> None:
-        """Bring back what ended before and is said to hold again; what was asked to be forgotten stays away."""
+        """Reopen closed memories that hold again by the user's statement; forgotten ones stay closed."""
         named = frozenset[str]().union(*(term.forms for term in terms))
         endings = {ending.id: ending for ending in self.past.endings()}
         for row in list(self._rows.values()):
@@ -105,7 +105,7 @@ class Planner:
                     self._put(change.action, change.memory, "stated again")
 
     def link(self, fresh: Memory, older: Memory) -> None:
-        """Show two statements on one entry, the newer last."""
+        """Link two statements on one entry, the newer last."""
         older, fresh = self._rows[older.id], self._rows[fresh.id]
         if older.id == fresh.id or fresh.id in older.later or older.status != "active":
             return
@@ -113,7 +113,7 @@ class Planner:
         self._amend(linked_row(fresh, older), "link", "stated")
 
     def withhold_replays(self, rows: Iterable[Row]) -> None:
-        """Withhold sentences that replayed history or a reply says again after they were withheld."""
+        """Withhold sentences that replayed history or a reply repeats after they were withheld."""
         rows, texts = list(rows), self._withheld
         for hide, text in pieces(rows):
             if plain(text) in texts:
@@ -124,7 +124,7 @@ class Planner:
                 self._withhold(self._rows[ending.id], holding(said_again, names))
 
     def _is_gone(self, text: str) -> bool:
-        """Return whether a text names what ended."""
+        """Return whether a text names a thing that ended."""
         return any(all(holds(text, name) for name in names) for names in self._gone)
 
     @cached_property
@@ -137,7 +137,7 @@ class Planner:
         return [names for names in found if names]
 
     def _names_gone(self, ending: Memory) -> list[Term]:
-        """Return what an ending named; of what was not asked to be forgotten, a name that holds nowhere else."""
+        """Return the names in an ending; without a request to forget, only a name that no active memory holds."""
         terms = terms_of(ending)
         names = [term for term in terms if term.is_name]
         if ending.metadata.get(FORGOTTEN):
@@ -145,7 +145,7 @@ class Planner:
         return [] if any(holds(row.text, name) for name in names for row in self.active) else names[:1]
 
     def retire_edited(self, said: Said, edited: Sequence[Row]) -> None:
-        """Close what an edited message said before: its old branch no longer counts."""
+        """Close the statements of an edited message: its old branch no longer counts."""
         texts = frozenset(plain(row.text[a:b]) for row in edited for a, b in sentences(row.text))
         closing = [row for row in self.active if row.message in {old.message for old in edited}]
         ending = ending_row(self.turn, self._now, said, "", [], spans_of(edited, texts), texts)
@@ -154,7 +154,7 @@ class Planner:
         self._put("close", ending, "edited")
 
     def close(self, ending: Ending, said: Said, hits: Sequence[Hit]) -> None:
-        """Close sentences that an ending names, and withhold them wherever they are quoted."""
+        """Close the sentences that an ending names, and withhold them wherever they are quoted."""
         found = [one for one, _ in hits]
         texts = frozenset(plain(one.sentence) for one in found)
         names = [term for term in ending.terms if term.is_name][:1]
@@ -174,12 +174,12 @@ class Planner:
         self._put("close", row, reason)
 
     def _forget(self, ending: Ending, said: Said, older: Sequence[Older], stated: Sequence[str]) -> None:
-        """Close what a request to forget names; where it is not certain, withhold all that it may mean."""
+        """Close the memories that a request to forget names; if uncertain, withhold all that it may mean."""
         self.applied[ending] = True
         request = frozenset((plain(ending.sentence.text),))
         own = [row for row in self.past.own if row.message == said.id]
         hides = spans_of(own, request)
-        older = [one for one in older if plain(one.text) not in request]  # the same request made before is no target
+        older = [one for one in older if plain(one.text) not in request]  # an earlier, equal request is no target
         if ending.is_last:
             self._take_back(ending, said, older, hides)
             return
@@ -187,7 +187,7 @@ class Planner:
         if not hits.found:
             hits = asked(ending, [term for term in terms_in(ending.sentence.text) if term.is_name], older)
         hits = hits.with_slot(ending.slot[0], older)
-        if not hits.found:  # it names what was never said, and what its author does not want kept
+        if not hits.found:  # the request names a thing that was never stored, and the user wants no record of it
             if said.live:
                 self._put("close", ending_row(self.turn, self._now, said, "", ending.terms, hides, request), "forget")
             return
@@ -208,7 +208,7 @@ class Planner:
         self.forget(found, terms, said, hides=hides, is_certain=hits.is_certain, any_of=ending.everything)
 
     def _take_back(self, ending: Ending, said: Said, older: Sequence[Older], hides: list[Hide]) -> None:
-        """Forget what was said just before a request: in its message, else in the user's message before."""
+        """Forget the sentences right before a request: in its message, else in the user's previous message."""
         own = [row for row in self.past.own if row.message == said.id]
         before = [hide for hide, _ in pieces(own) if hide[2] <= ending.sentence.start]
         earlier = [row for row in self.past.rows if row.by == "user" and row.session == self.turn.scope.session]
@@ -222,7 +222,7 @@ class Planner:
         self.forget(found, (), said, hides=[*hides, *holding(replies, told, any_of=True)])
 
     def _forget_ended(self, names: Sequence[Term]) -> None:
-        """Keep what had ended before out of answers about the past as well."""
+        """Withhold memories that ended earlier from answers about the past too."""
         for row in [row for row in self._rows.values() if row.status == "closed" and not is_ending(row)]:
             if names and holds_all(row.text, names):
                 forgotten = replace(row, metadata={**row.metadata, FORGOTTEN: True}, updated_at=self._now)
@@ -242,11 +242,11 @@ class Planner:
 
         Args:
             found: The sentences.
-            terms: What was named; the names among them alone where there are any.
+            terms: Terms of the request; only the names among them count if there are any.
             said: The request.
-            hides: Spans to withhold beside them.
-            is_certain: Close them; else they wait for review, withheld meanwhile.
-            any_of: One of the terms is enough for another sentence to be withheld.
+            hides: Further spans to withhold.
+            is_certain: Close the sentences; else leave them for review, withheld meanwhile.
+            any_of: Another sentence is withheld if it holds any one of the terms.
         """
         texts = frozenset(plain(one.sentence) for one in found)
         names = [term for term in terms if term.is_name] or list(terms[:1])
@@ -261,7 +261,7 @@ class Planner:
         return row
 
     def _retire(self, hits: Sequence[Hit], row: Memory, reason: str) -> None:
-        """Close the memories among the hits, keeping what still holds of their sentences."""
+        """Close the memories among the hits, and keep the parts of their sentences that still hold."""
         is_review, is_forgotten = row.status == "review", bool(row.metadata.get(FORGOTTEN))
         for memory in {one.memory.id: one.memory for one, _ in hits if one.memory is not None}.values():
             gone = self._ended(memory, row.id, "review" if is_review else "closed")
@@ -279,7 +279,7 @@ class Planner:
                     self._put("add", remaining_row(self.turn, self._now, one, text, row.id), "remains")
 
     def _set_apart(self, texts: frozenset[str]) -> None:
-        """Show the other statements of withheld sentences by themselves, as their turns no longer say them."""
+        """Mark the other statements of withheld sentences to be shown alone, as their turns omit those sentences."""
         for row in self.active:
             if plain(row.quote or row.text) in texts and not row.metadata.get(APART):
                 apart = replace(row, metadata={**row.metadata, APART: True}, updated_at=self._now)
@@ -303,7 +303,7 @@ class Planner:
         return replace(row, status=status, valid_to=self.turn.at, updated_at=self._now, batch=batch)
 
     def _amend(self, memory: Memory, action: Action, reason: str) -> None:
-        """Put a change; a memory that the turn changed before keeps the action and reason of that."""
+        """Store a change; a memory that this turn already changed keeps its first action and reason."""
         change = self._changes.get(memory.id)
         self._put(change.action if change else action, memory, change.reason if change else reason)
 
@@ -313,7 +313,7 @@ class Planner:
 
 
 def _gone(found: Sequence[Older], terms: Sequence[Term]) -> list[Term]:
-    """Return what sentences tell of that nothing is left of: the number of "My salary is 68,400" as well."""
+    """Return the terms of sentences that none of their remainders holds: the number of "My salary is 68,400" as well."""
     gone = []
     for one in found:
         left = remains(one.text, [term for term in terms if term.is_name or term == terms[0]])

@@ -1,4 +1,4 @@
-"""Cues of an end that is likely and not certain: what it names is shown with it, and never closed. Pure."""
+"""Cues of a likely, uncertain end: the memory that one names is shown with it and never closed. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def doubts(found: Sequence[Sentence]) -> list[Ending]:
 
 
 def _named(one: Sentence, part: str, low: str) -> Iterator[Ending]:
-    """Yield what a clause may end: by the first of its cues that names something, and by a slot."""
+    """Yield the likely ends of a clause: by the first of its cues that names something, and by slot."""
     for tongue in languages_in(low):
         for match in tongue.find("likely", low):
             if terms := next(filter(None, (terms_in(part, *span) for span in regions(low, match))), None):
@@ -40,19 +40,19 @@ def _named(one: Sentence, part: str, low: str) -> Iterator[Ending]:
 
 
 def _is_over(tongue: Language, slot: str, low: str) -> bool:
-    """Return whether a clause says that its author lost what fills a slot ("I quit", no more), or that a new one began."""
+    """Return whether the author lost the value of a slot ("I quit", no more), or a new one began."""
     over = [match for match in tongue.find(f"over_{slot}", low) if not terms_in(low, match.end())]
     return any(_is_own(low, match) for match in (*over, *tongue.find(f"begun_{slot}", low)))
 
 
 def _is_own(low: str, cue: re.Match[str]) -> bool:
-    """Return whether a cue is of the author: not "my wife got laid off"."""
+    """Return whether a cue is about the author: not "my wife got laid off"."""
     before = low[: cue.start()]
     return names_author(before + cue[0]) or not (holds_word(before, "people") or holds_word(before, "third"))
 
 
 def _without(one: Sentence, part: str, low: str) -> Iterator[Ending]:
-    """Yield what its author did without and has again, or has taken up: "I eat meat again" after "I'm vegan"."""
+    """Yield things that the author avoided and has again or takes up: "I eat meat again" after "I'm vegan"."""
     is_back = names_author(low) and not denies(low) and (has_cue("again", low) or has_cue("takes_up", low))
     said = {word.text for word in words(low)} if is_back else set()
     for thing, *without in (group.split("/") for group in listed("contrary")):

@@ -1,4 +1,4 @@
-"""Cues by which a message ends, replaces or corrects what was said before, or asks to forget it. Pure."""
+"""Cues by which a message ends, replaces or corrects earlier statements, or asks to forget them. Pure."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from proxy.text.words import HAS_CJK, Span, flat, words
 
 EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget", "lifted", "halted", "likely"]
 
-MAX_ENDINGS = 8  # of one message
+MAX_ENDINGS = 8  # per message
 MAX_TERMS = 6
 MAX_CUE_WORDS = 3
-_SLACK = 2  # characters, a comma and a blank, between polite words and what follows
+_SLACK = 2  # characters: a comma and a blank between polite words and the rest
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct", "lifted", "halted")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
 
-UNNAMED = Term("", frozenset(("\0",)), is_name=False)  # that no text holds: "he stopped"
+UNNAMED = Term("", frozenset(("\0",)), is_name=False)  # no text holds it: "he stopped"
 _LASTING = re.compile(rf"\d|{HAS_CJK.pattern}")  # Chinese writes no capitals
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A cue with what it names.
+    """A cue and the things that it names.
 
     Attributes:
         clause: The clause with the cue.
-        terms: What ends, telling words in order; empty for ``meant``.
-        subject: Telling words of another subject than the user ("my brother"), which a target must hold too.
-        slot: Name of the slot and its new value, for ``slot``; of a request to forget, the name of what it names.
-        beside: All that is said of it in the same phrase.
-        rest: What of the clause may stay as a statement, without the old thing; "" where nothing may.
-        everything: The request covers all that is known of the terms.
-        is_last: The request is about what its author said just before.
+        terms: Telling words of the thing that ends, in order; empty for ``meant``.
+        subject: Telling words of a subject other than the user ("my brother"); a target must hold them too.
+        slot: Name of the slot and its new value, for ``slot``; in a request to forget, the slot's name.
+        beside: All terms of the same phrase.
+        rest: Part of the clause that may stay as a statement, without the old thing; "" if none may.
+        everything: The request covers every memory of the terms.
+        is_last: The request is about its author's previous words.
     """
 
     kind: EndingKind
@@ -58,7 +58,7 @@ class Ending:
     is_last: bool = False
 
     def hides_itself(self, ended: Sequence[str]) -> bool:
-        """Return whether its sentence is withheld too: it says no more than that ``ended`` texts ended."""
+        """Return whether its sentence is withheld too: it only states that the ``ended`` texts ended."""
         if self.kind not in ("end", "switch", "correct"):
             return self.kind == "forget"
         if self.rest and self.rest != self.clause:
@@ -70,13 +70,13 @@ class Ending:
         joint = next((word.end for word in words(low) if word.start >= first and word.text in listed("and")), len(low))
         told = terms_in(self.clause, joint)
         parts = [self.sentence.text[start:end] for start, end in clauses(self.sentence.text)]
-        parts = [part for part in parts if len(words(part)) < MIN_WORDS]  # too short to stand by themselves
+        parts = [part for part in parts if len(words(part)) < MIN_WORDS]  # too short to be shown alone
         for part in (*parts, *(self.clause[found.end() :] for found in COMMA.finditer(low, first))):  # "for 300 euros"
             told += [term for term in terms_in(part) if term.is_name or _LASTING.search(term.text)]
         return all(any(holds(text, term) for text in ended) for term in told)
 
     def _is_taken_up(self) -> bool:
-        """Return whether a later clause takes up what ended by a pronoun: "it's with our neighbour now"."""
+        """Return whether a later clause refers to the ended thing by a pronoun: "it's with our neighbour now"."""
         text = self.sentence.text
         later = [text[start:end] for start, end in clauses(text) if start > text.find(self.clause)]
         heads = [word.text for clause in later for word in words(clause)[:1]]
@@ -84,7 +84,7 @@ class Ending:
 
 
 def endings(found: Sequence[Sentence]) -> list[Ending]:
-    """Return the endings that the sentences of one message state, in order; at most one a clause."""
+    """Return the endings of the sentences of one message, in order; at most one a clause."""
     made: list[Ending] = []
     for one in found:
         parts = clauses(one.text)
@@ -102,7 +102,7 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
 
 
 def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
-    """Return what the sentences say holds again: "I started using Magnet again"."""
+    """Return the terms of things that hold again: "I started using Magnet again"."""
     made = []
     for one in found:
         for start, end in clauses(one.text):
@@ -115,7 +115,7 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
 
 
 def _taken_back(one: Sentence) -> Ending | None:
-    """Return a request to forget what was just said, "Forget that.", or what follows it: "Don't remember this: …"."""
+    """Return a request to forget the previous words, "Forget that.", or the next: "Don't remember this: …"."""
     for tongue in languages_in(one.low):
         if any(_is_polite(one.low[match.end() :]) for match in tongue.find("take_back", one.low)):
             return Ending("forget", one, one.text, is_last=True)
@@ -136,7 +136,7 @@ def _is_polite(low: str) -> bool:
 
 
 def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
-    """Return what a clause asks to forget, thing by thing; the request opens the clause, politeness aside."""
+    """Return the things that a clause asks to forget; the request opens the clause, politeness aside."""
     if has_cue("later", low):
         return []
     for tongue in languages_in(low):
@@ -159,13 +159,13 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
             found = [_asking(one, part, terms, everything=everything) for terms in named if terms]
             slots = _slots_named(tongue, low[match.start() :])
             found += [Ending("forget", one, part, slot=(slot, "")) for slot in slots]
-            if found or everything:  # "Forget everything about me" is for the API, and is no statement
+            if found or everything:  # "Forget everything about me" takes an API call, and is no statement
                 return found or [Ending("forget", one, part)]
     return _addressed_request(one, part, low)
 
 
 def _goes_on(one: Sentence, part: str, low: str, made: Sequence[Ending]) -> list[Ending]:
-    """Return what a clause without a verb adds to the request before it: "and my address"."""
+    """Return the things that a clause without a verb adds to the request before it: "and my address"."""
     is_thing = opens_with(low, "mine") and len(words(low)) <= MAX_CUE_WORDS
     if not (is_thing and made and made[-1].kind == "forget" and made[-1].sentence == one):
         return []
@@ -181,7 +181,7 @@ def _slots_named(tongue: Language, low: str) -> list[str]:
 
 
 def _addressed_request(one: Sentence, part: str, low: str) -> list[Ending]:
-    """Return a request to forget that names the memory or asks politely, wherever its verb stands."""
+    """Return a request to forget that names the memory or asks politely, wherever its verb is."""
     for tongue in languages_in(low):
         found = list(tongue.find("erase", low))
         if not found or tongue.has("unforgotten", low) or not tongue.has("remembered", one.low):
@@ -198,20 +198,20 @@ def _addressed_request(one: Sentence, part: str, low: str) -> list[Ending]:
 
 
 def _asking(one: Sentence, part: str, terms: Sequence[Term], *, everything: bool) -> Ending:
-    """Return a request to forget: "my boss" goes with the name, "my weight" with "I weigh 93 kilos"."""
+    """Return a request to forget; "my boss" includes the name, "my weight" includes "I weigh 93 kilos"."""
     is_person = all(term.text in listed("people") for term in terms)
     return Ending("forget", one, part, tuple(map(with_alike, terms)), everything=everything or is_person)
 
 
 def _blanked_sentence(tongue: Language, one: Sentence) -> str:
     cues = (*tongue.find("erase", one.low), *tongue.find("remembered", one.low))
-    few = [match for match in cues if len(words(match[0])) <= MAX_CUE_WORDS]  # others hold words that may be named
+    few = [match for match in cues if len(words(match[0])) <= MAX_CUE_WORDS]  # longer cues hold words that may be named
     spans = [match.span() for match in few if "\n" not in match[0]]
     return blanked(one.text, [(0, _polite_end(tongue, one.low) - _SLACK), *spans])
 
 
 def _polite_end(tongue: Language, low: str) -> int:
-    """Return how far polite words reach into a clause."""
+    """Return the offset in a clause up to which polite words reach."""
     at = len(low) - len(low.lstrip(" \"'-—*•"))
     ends = [(found.start() - _SLACK, found.end()) for found in tongue.find("polite", low)]
     while further := [end for start, end in ends if start <= at < end]:
@@ -220,7 +220,7 @@ def _polite_end(tongue: Language, low: str) -> int:
 
 
 def is_void(one: Sentence, part: str, low: str) -> bool:
-    """Return whether a clause ends nothing whatever its cue: a question, a wish, an exception, hearsay."""
+    """Return whether a clause ends nothing despite its cue: a question, a wish, an exception, hearsay."""
     if not words(low) or is_question(part, low) or (one.is_question and part == one.text):
         return True
     return is_hypothesis(low) or is_hypothesis(one.low) or has_cue("block", low)
@@ -240,7 +240,7 @@ def _stated(one: Sentence, part: str, low: str) -> Ending | None:
 
 
 def _correction(one: Sentence) -> Ending | None:
-    """Return what a correction across a comma states: "I meant the bassoon, not the oboe"."""
+    """Return the ending of a correction across a comma: "I meant the bassoon, not the oboe"."""
     for tongue in languages_in(one.low):
         for match in tongue.find("correct", one.low):
             names_both = "new" in match.re.groupindex and match["new"] and match["old"]
@@ -251,7 +251,7 @@ def _correction(one: Sentence) -> Ending | None:
 
 
 def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | None:
-    """Return what a cue with a place for the old thing states: a switch or a correction."""
+    """Return the ending of a cue with a place for the old thing: a switch or a correction."""
     for kind in _NAMING:
         for match in tongue.find(kind, low):
             terms = _cut(terms_in(part, *match.span("old")))
@@ -265,7 +265,7 @@ def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | No
 
 
 def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | None:
-    """Return what a cue without places states: an end, or a liking that turned."""
+    """Return the ending of a cue without places: an end, or a liking that turned."""
     for kind in _PLAIN:
         for match in tongue.find(kind, low):
             if kind == "turned" and tongue.has("formerly", low):
@@ -280,13 +280,13 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
 
 
 def regions(low: str, match: re.Match[str]) -> list[Span]:
-    """Return the parts of a phrase around a plain cue: what stands inside it, behind it and before it."""
+    """Return the parts of a phrase around a plain cue: inside it, after it and before it."""
     left = max((found.end() for found in COMMA.finditer(low, 0, match.start())), default=0)
     right = next((found.start() for found in COMMA.finditer(low, match.end())), len(low))
     regions: list[Span] = [(match.end(), right), (left, match.start())]
     if match.groupdict().get("gap") and not COMMA.search(low, match.start("gap") - _SLACK, match.start("gap")):
         start, end = match.span("gap")
-        if match.end("gap") == match.end():  # a gap behind the cue ends at a comma, one inside it may be a list
+        if match.end("gap") == match.end():  # a gap after the cue ends at a comma, a gap inside it may be a list
             end = next((found.start() for found in COMMA.finditer(low, start, end)), end)
         regions.insert(0, (start, end))
     return regions
@@ -295,14 +295,14 @@ def regions(low: str, match: re.Match[str]) -> list[Span]:
 def _named(
     tongue: Language, part: str, low: str, match: re.Match[str], regions: Sequence[Span]
 ) -> tuple[list[Term], tuple[Term, ...]]:
-    """Return what a plain cue ends: the words inside it, else those behind it, else those before it."""
+    """Return the things that a plain cue ends: the words inside it, else those after it, else those before it."""
     for at, (start, end) in enumerate(regions):
         if terms := _cut(terms_in(part, start, end)):
             is_before = at == len(regions) - 1
             beside = [word.text for span in regions[:-1] for word in words(low[slice(*span)])]
             is_doing = any(word in listed("light") or HAS_CJK.match(word) for word in beside)
             if is_before and is_doing and not names_author(low):
-                return [], ()  # "Biscuit doesn't eat anymore": what it does ends, not the thing itself
+                return [], ()  # "Biscuit doesn't eat anymore": the activity ends, not Biscuit
             is_open = is_before or (len(regions) > _PLAIN_REGIONS and at == 0 and match.start("gap") == match.start())
             subject = () if is_before else subject_of(tongue, part, low, match.start())
             return (_nearest(terms) if is_open else terms), subject
@@ -310,7 +310,7 @@ def _named(
 
 
 def subject_of(tongue: Language, part: str, low: str, end: int) -> tuple[Term, ...]:
-    """Return the telling words of the subject before a cue, none where the user is the subject."""
+    """Return the telling words of the subject before a cue; empty if the user is the subject."""
     before = low[:end]
     if names_author(before):
         return ()
@@ -321,7 +321,7 @@ def subject_of(tongue: Language, part: str, low: str, end: int) -> tuple[Term, .
 
 
 def _nearest(terms: Sequence[Term]) -> list[Term]:
-    """Return the last name, or else the last term: how far an opening place reaches back is not known."""
+    """Return the last name, else the last term: the reach of an open place to the left is unknown."""
     names = [term for term in terms if term.is_name]
     return (names or list(terms))[-1:]
 

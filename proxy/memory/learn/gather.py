@@ -18,18 +18,18 @@ from proxy.text.terms import Term, names_beside
 from proxy.text.user_spans import role_in
 from proxy.types import Episode, Memory, Scope, Turn
 
-MAX_ROWS = 240  # texts that hold a term of an ending
-MAX_MEMORIES = 60  # memories by the words of an ending or of a change
+MAX_ROWS = 240  # texts that share words with an ending
+MAX_MEMORIES = 60  # memories that share words with an ending or a change
 MAX_SIBLINGS = 12  # other statements of a sentence
-MAX_SAME = 4  # memories by the words of one statement, among which the same one stands first
-LAST_ROWS = 6  # of this conversation: an answer needs its question, a correction what it corrects
+MAX_SAME = 4  # memories that share words with one statement; an equal one ranks first
+LAST_ROWS = 6  # of this session: an answer needs its question, a correction its target
 _place = attrgetter("at", "seq")
 
 
 async def gather(
     index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode], now: datetime
 ) -> Past:
-    """Return what a turn may concern, of all that its user's index holds; ``own`` are its messages as stored."""
+    """Return the memories and texts of a user's index that a turn may concern; ``own`` are its stored messages."""
     scope = turn.scope
     named = [_forms(ending.terms) for one in readings for ending in one.endings if ending.terms]
     named += [ending.sentence.text for one in readings for ending in one.endings if ending.kind == "forget"]
@@ -41,7 +41,7 @@ async def gather(
     memories = await _memories(index, scope, readings, named, before)
     asked = [ending.terms for one in readings for ending in one.endings if ending.kind == "forget"]
     if called := await in_thread("learn", _called, memories, asked):
-        named.append(_forms(called))  # of "my boss is called Ana", the rest by "Ana"
+        named.append(_forms(called))  # for "my boss is called Ana", find the rest by "Ana"
         memories = await _memories(index, scope, readings, named, before)
     if any(ending.slot[0] for one in readings for ending in one.endings):
         named += [row.quote or row.text for row in memories if row.metadata.get(SLOT) and row.status == "active"]
@@ -98,5 +98,5 @@ async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) ->
 
 
 def _forms(terms: Sequence[Term]) -> str:
-    """Return terms with their stems: one word by itself does not tell its language."""
+    """Return terms with their stems: the language of a single word is unknown."""
     return " ".join(form for term in terms for form in sorted(term.forms))

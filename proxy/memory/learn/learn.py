@@ -1,4 +1,4 @@
-"""Learn from one turn: read its messages, decide about older ones. Pure; ``gather`` fetches what it needs before."""
+"""Learn from one turn: parse its messages, decide about older memories. Pure; ``gather`` fetches its input."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from proxy.text.user_spans import role_in
 from proxy.text.words import flat, words
 from proxy.types import Memory, Said, Turn
 
-MAX_CAME_ALONG = 300  # user messages of one history that are read for statements, the newest ones
-MAX_CHARACTERS_ALONG = 64_000  # of these messages together
-MIN_EDIT_SHARE = 0.5  # of the words of an edited message that stay; less is another message
-MIN_PIECE_WORDS = 3  # of a clause that stays when another of its sentence ended something
-MIN_LINK_TERMS = 2  # telling words that a change shares with what it changes
+MAX_CAME_ALONG = 300  # user messages of a client's history that are parsed for statements, the newest ones
+MAX_CHARACTERS_ALONG = 64_000  # in all of these messages
+MIN_EDIT_SHARE = 0.5  # of the words of an edited message that stay; with fewer it is a different message
+MIN_PIECE_WORDS = 3  # of a clause that stays when another clause of its sentence ended something
+MIN_LINK_TERMS = 2  # telling words that a change shares with its target
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A user message as read: its sentences and endings, what it says holds again, and its statements by themselves."""
+    """A parsed user message: its sentences and endings, terms of things that hold again, and its statements' texts."""
 
     said: Said
     found: tuple[Sentence, ...]
@@ -50,18 +50,18 @@ class Read:
 
     @property
     def changing(self) -> list[str]:
-        """Sentences of things and people that were told of before, if of any."""
+        """Sentences with a cue of change or danger, about things and people in older statements."""
         return [one.text for one in self.found if any(has_cue(name, one.low) for name in ("now", "danger"))]
 
 
 def read(turn: Turn) -> list[Read]:
-    """Return what the user wrote in a turn, message by message.
+    """Return the parsed user messages of a turn, in order.
 
-    Of a history that came along only its newest messages are read: it may be of any length, and is found as episodes.
-    Each of them costs some milliseconds; run this beside the event loop.
+    Of a history sent by the client only the newest messages are parsed: it has any length, and is indexed as episodes.
+    Each message costs some milliseconds; call it outside the event loop.
 
     Raises:
-        TookTooLong: If there is more to read than may be.
+        TookTooLong: If parsing takes longer than the limit.
     """
     made = []
     for said in Patience().each(_worth_reading(turn)):
@@ -72,7 +72,7 @@ def read(turn: Turn) -> list[Read]:
 
 
 def _worth_reading(turn: Turn) -> list[Said]:
-    """Return the user's messages, without the older part of a long history that came along with the last one."""
+    """Return the user's messages, without the older part of a long history sent along with the newest message."""
     chosen: list[Said] = []
     characters = 0
     for said in reversed([said for said in turn.messages if said.role == "user"]):
@@ -85,10 +85,10 @@ def _worth_reading(turn: Turn) -> list[Said]:
 
 
 def learn(turn: Turn, readings: Sequence[Read], past: Past, now: datetime) -> list[Change]:
-    """Return what a turn changes; applying the changes and asking again gives nothing.
+    """Return the changes that a turn makes; after they are applied, the same turn makes none.
 
     Raises:
-        TookTooLong: If it takes longer than it may.
+        TookTooLong: If it takes longer than the limit.
     """
     planner = Planner(turn, past, now)
     patience = Patience()
@@ -101,7 +101,7 @@ def learn(turn: Turn, readings: Sequence[Read], past: Past, now: datetime) -> li
 
 
 def _is_in_role(said: Said, turn: Turn, past: Past) -> bool:
-    """Return whether a message is spoken in a role that its conversation opened before."""
+    """Return whether a message belongs to a role-play that its session opened before."""
     texts = [row.text for row in past.rows if row.by == "user" and row.session == turn.scope.session]
     texts += [one.text for one in turn.messages if one.role == "user" and one.seq <= said.seq]
     return next((found for text in reversed(texts) if (found := role_in(text)) is not None), False)
@@ -135,7 +135,7 @@ def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) 
 
 
 def _correct(planner: Planner, one: Read, kept: Sequence[Memory], reply: str) -> None:
-    """Show a correction that is only a value with the statement right before it, in its message or the one before."""
+    """Link a correction that is only a value to the statement right before it, in its message or the previous one."""
     here = planner.turn.scope.session
     said = next((row.text for row in reversed(planner.past.rows) if (row.by, row.session) == ("user", here)), "")
     before = next((said[start:end] for start, end in sentences(said)[-1:]), "")
@@ -151,7 +151,7 @@ def _correct(planner: Planner, one: Read, kept: Sequence[Memory], reply: str) ->
 
 
 def _is_taken_back(sentence: Sentence, request: Ending) -> bool:
-    """Return whether a sentence goes with a request to forget in its message: all before "that", or all on a person."""
+    """Return whether a request in the same message covers a sentence: all before "that", or all on a person."""
     if request.is_last:
         return sentence.start < request.sentence.start
     is_other = request.everything and sentence != request.sentence
@@ -159,7 +159,7 @@ def _is_taken_back(sentence: Sentence, request: Ending) -> bool:
 
 
 def _remaining(planner: Planner, one: Read, sentence: Sentence) -> list[Statement]:
-    """Return what is left of a sentence that ended something: its other clauses, and what came instead."""
+    """Return the remaining statements of a sentence that ended something: its other clauses, and the new thing."""
     here = [ending for ending in planner.applied if ending.sentence == sentence]
     gone = [ending.clause for ending in here if planner.applied[ending]]
     asked = [term for ending in one.endings if ending.kind == "forget" for term in ending.terms[:1]]
@@ -179,7 +179,7 @@ def _remaining(planner: Planner, one: Read, sentence: Sentence) -> list[Statemen
 
 
 def _link(planner: Planner, fresh: Memory, one: Read) -> None:
-    """Link a statement to the older one that it probably changes, where it has a cue of change."""
+    """Link a statement with a cue of change to the older one that it probably changes."""
     low = flat(fresh.text)
     if has_cue("meant", low):
         before = [row for row in planner.active if row.session == fresh.session and row.message != one.said.id]
@@ -191,13 +191,13 @@ def _link(planner: Planner, fresh: Memory, one: Read) -> None:
 
 
 def _changes(planner: Planner, one: Read, sentence: Sentence) -> bool:
-    """Return whether a sentence that does not speak of its author changes what they told of a thing of theirs."""
+    """Return whether a sentence not about its author changes an older statement about a thing of the author's."""
     is_plain = one.said.live and tells(sentence.text, sentence.low)
     return is_plain and _changed(planner, one, sentence.text, sentence.low) is not None
 
 
 def _danger(planner: Planner, sentence: Sentence) -> str:
-    """Return a sentence's first clause where it tells what is dangerous to forget of a person told of before, by name."""
+    """Return a sentence's first clause if it states a danger for a person whom an active memory names."""
     text = sentence.text[slice(*clauses(sentence.text)[0])]
     low, said = flat(text), terms_in(text)[:1]
     if not said or not tells(text, low) or not has_cue("danger", low):
@@ -207,7 +207,7 @@ def _danger(planner: Planner, sentence: Sentence) -> str:
 
 
 def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
-    """Return the older statement that a text with a cue of change is most about, None where there is none."""
+    """Return the older statement that a text with a cue of change matches best, None if there is none."""
     older, least = [row for row in planner.active if row.message != one.said.id and not row.later], MIN_LINK_TERMS
     if not has_cue("now", low):
         said, least = terms_in(text, *clauses(text)[0]), 1  # "I don't have a dog" after "I have a dog"
@@ -220,7 +220,7 @@ def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
 
 
 def _edited(planner: Planner, said: Said, past: Past) -> None:
-    """Retire the branch that an edited message replaces: another message of much the same words at its place."""
+    """Close the branch that an edited message replaces: a message of similar words at the same place."""
     if not said.live or all(row.message != said.id for row in past.own):
         return
     mine, place = {word.text for word in words(said.text)}, (planner.turn.scope.session, "user", said.seq)
@@ -236,7 +236,7 @@ def _edited(planner: Planner, said: Said, past: Past) -> None:
 
 
 def _reply_before(said: Said, turn: Turn, past: Past) -> str:
-    """Return what the assistant said just before a message, "" where it opens the conversation."""
+    """Return the assistant's reply right before a message, "" if there is none."""
     inside = [one.text for one in turn.messages if one.role == "assistant" and one.seq == said.seq - 1]
     if inside:
         return inside[-1]

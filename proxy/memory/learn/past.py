@@ -1,4 +1,4 @@
-"""Rows stored before a turn, as far as they matter for learning from it."""
+"""Rows stored before a turn, as input for learning from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Hide = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A stored text whose sentences may be withheld: a turn, a summary, a passage."""
+    """A stored text whose sentences may be withheld: a turn, a summary or a chunk."""
 
     id: str
     text: str
@@ -29,7 +29,7 @@ class Row:
 
     @property
     def message(self) -> str:
-        """Id of the message, without the number of a piece."""
+        """Id of the message, without the number of the piece."""
         return self.id.partition(".")[0]
 
     @classmethod
@@ -43,8 +43,8 @@ class Past:
     """Stored memories and texts that a turn may concern.
 
     Attributes:
-        memories: Memories in view that share words with the turn, closed ones and endings included.
-        rows: Earlier texts that hold a term of an ending, and the last of this conversation; oldest first.
+        memories: Visible memories that share words with the turn, closed ones and endings included.
+        rows: Earlier texts that hold a term of an ending, and the last ones of this session; oldest first.
         own: The rows of the turn itself.
     """
 
@@ -53,37 +53,37 @@ class Past:
     own: Sequence[Row] = ()
 
     def endings(self) -> Iterator[Memory]:
-        """Yield the endings that hold."""
+        """Yield the endings in force."""
         return (row for row in self.memories if is_ending(row) and row.status in ("closed", "review"))
 
     def withheld_texts(self) -> dict[str, Memory]:
-        """Return each withheld sentence, folded, with its ending."""
+        """Map each withheld sentence, folded, to its ending."""
         return {str(text): row for row in self.endings() for text in row.metadata.get(TEXTS, ())}
 
     def is_declined(self, texts: Set[str]) -> bool:
-        """Return whether a person declined to forget all of these sentences, folded, before."""
+        """Return whether a person declined before to forget all of these sentences, folded."""
         declined = [row for row in self.memories if row.metadata.get(PROPOSES) and row.status == "archived"]
         return any(texts <= set(row.metadata.get(TEXTS, ())) for row in declined)
 
 
 def terms_of(ending: Memory) -> list[Term]:
-    """Return what an ending names."""
+    """Return the terms of an ending."""
     return [Term(text, frozenset(forms), is_name) for text, forms, is_name in ending.metadata.get(TERMS, ())]
 
 
 def pieces(rows: Iterable[Row]) -> Iterator[tuple[Hide, str]]:
-    """Yield where the sentences of ``rows`` stand, and their texts."""
+    """Yield the position and the text of each sentence of ``rows``."""
     for row in rows:
         for start, end in sentences(row.text):
             yield (row.id, start, end), row.text[start:end]
 
 
 def spans_of(rows: Iterable[Row], texts: frozenset[str]) -> list[Hide]:
-    """Return where sentences equal to one of ``texts``, folded, stand in ``rows``."""
+    """Return the positions in ``rows`` of sentences equal to one of ``texts``, folded."""
     return [hide for hide, text in pieces(rows) if plain(text) in texts]
 
 
 def holding(rows: Iterable[Row], terms: Sequence[Term], *, any_of: bool = False) -> list[Hide]:
-    """Return the sentences of ``rows`` that hold the terms."""
+    """Return the positions of the sentences of ``rows`` that hold the terms."""
     check = any if any_of else all
     return [hide for hide, text in pieces(rows) if terms and check(holds(text, term) for term in terms)]

@@ -1,4 +1,4 @@
-"""Rows that a turn adds: of a statement, of what remains of one, and of an ending. Pure."""
+"""Rows that a turn adds: statements, remainders and endings. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
 from proxy.types.scope import widest
 
-MAX_CARRIED = 400  # characters of a message that is shown whole for a statement in it
-CONFIDENCE = 0.8  # of a statement said once
+MAX_CARRIED = 400  # characters; a longer message is not shown whole, its statements are shown alone
+CONFIDENCE = 0.8  # of a statement made once
 
 
 def statement_row(turn: Turn, now: datetime, one: Statement, said: Said) -> Memory:
@@ -37,7 +37,7 @@ def statement_row(turn: Turn, now: datetime, one: Statement, said: Said) -> Memo
 
 
 def remaining_row(turn: Turn, now: datetime, one: Older, text: str, batch: str) -> Memory:
-    """Return a memory of what still holds of an older sentence, with its source and time."""
+    """Return a memory of the part of an older sentence that still holds, with its source and time."""
     old = one.memory
     if old is not None:
         id_ = memory_id(turn.scope, old.message or old.id, "", "", text)
@@ -52,7 +52,7 @@ def remaining_row(turn: Turn, now: datetime, one: Older, text: str, batch: str) 
 
 
 def linked_row(fresh: Memory, older: Memory) -> Memory:
-    """Return a memory as the later one of another, in every prompt where that one is."""
+    """Return a memory as the later one of another; it joins every prompt if the older one does."""
     metadata = fresh.metadata | ({PROFILE: True} if older.metadata.get(PROFILE) else {})
     return replace(fresh, earlier=(*fresh.earlier, older.id), metadata=metadata)
 
@@ -69,11 +69,11 @@ def ending_row(
     is_forgotten: bool = False,
     found: Sequence[Older] = (),
 ) -> Memory:
-    """Return the record of an ending; it is as common as what it ended."""
+    """Return the record of an ending, visible as widely as the memories that it closed."""
     scope, at = turn.scope, turn.at
     where = widest([one.memory.agent for one in found if one.memory is not None], scope.agent)
     if scope.project and where != scope.agent:
-        text = ""  # it is said in the project, and what it ends is seen outside
+        text = ""  # the text was written in the project, and the memories that it closes are visible outside
     key = text or " ".join(term.text for term in terms) or " ".join(sorted(texts))
     batch = "end_" + memory_id(scope, said.id, "ending", "", key).removeprefix("mem_")
     metadata = {
@@ -88,7 +88,7 @@ def ending_row(
 
 
 def _row(turn: Turn, now: datetime, id_: str, text: str, **more: Any) -> Memory:
-    """Return a memory that a turn adds, of its own conversation and time unless ``more`` says otherwise."""
+    """Return a memory of the turn's own session and time unless ``more`` says otherwise."""
     where = {"agent": turn.scope.agent, "session": turn.scope.session}
     what = {"valid_from": turn.at, "source": f"turn:{turn.id}", "turns": (turn.id,), **where, **more}
     return Memory(id=id_, text=text, created_at=now, updated_at=now, **what)

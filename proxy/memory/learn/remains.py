@@ -1,4 +1,4 @@
-"""Remainder of a sentence of which a part has ended, by leaving words out. Pure."""
+"""Remainder of a sentence of which a part has ended, made by omitting words. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from proxy.text.speakers import speaks_of_self
 from proxy.text.terms import Term, holds
 from proxy.text.words import HAS_CJK, flat, words
 
-MIN_WORDS = 3  # of what remains; less says nothing
-MIN_ORPHAN_WORDS = 4  # the same of what stood behind and does not speak of its author
+MIN_WORDS = 3  # of a remainder; a shorter one states nothing
+MIN_ORPHAN_WORDS = 4  # the same for a remainder from the middle or end that does not mention its author
 
 
 def remains(text: str, terms: Sequence[Term]) -> list[str]:
-    """Return the statements that are left of ``text`` without what ``terms`` name: their first name, else the first.
+    """Return the remaining statements of ``text`` without one of ``terms``: the first name, else the first term.
 
-    An item of a list goes alone; else the phrase that holds the term goes, with what has no subject but that, and what
-    stands before and behind it stays. Every result is a subsequence of the words of ``text``.
+    Omit an item of a list alone; else omit the phrase with the term and those that depend on it for a subject, and keep
+    the text before and after. Every result is a subsequence of the words of ``text``.
     """
     term = next((one for one in terms if one.is_name), terms[0])
     for item in (term, *(one for one in terms if one != term)):  # "teach physics" of "I teach maths and physics"
@@ -30,7 +30,7 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
             if whole != text and all(part is not None for part in cut):
                 return [whole]
     runs: list[tuple[int, int]] = []
-    is_gone, about_it = False, 0  # whether the last phrase goes, and up to where its subject is what goes
+    is_gone, about_it = False, 0  # whether the last phrase is omitted, and the end of clauses that depend on it
     for start, end in phrases(text):
         phrase = text[start:end]
         was_gone, is_gone = is_gone, holds(phrase, term) or (is_gone and _shares_subject(phrase)) or start < about_it
@@ -44,7 +44,7 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
 
 
 def _shares_subject(phrase: str) -> bool:
-    """Return whether a phrase has no subject of its own: "and works as a nurse", "she is shy"."""
+    """Return whether a phrase borrows its subject: "and works as a nurse", "she is shy"."""
     return any(word.text in listed(name) for word in words(phrase)[:1] for name in ("shares_subject", "third", "it"))
 
 
@@ -68,7 +68,7 @@ def _joined(text: str, spans: Sequence[tuple[int, int]], parts: Sequence[str]) -
 
 
 def _told(run: str) -> str:
-    """Return the clauses at the front of ``run`` that ask nothing."""
+    """Return the clauses at the front of ``run`` before the first question."""
     end = 0
     for a, b in clauses(run):
         if is_question(run[a:b], flat(run[a:b])):
@@ -78,17 +78,17 @@ def _told(run: str) -> str:
 
 
 def _is_whole(part: str, *, is_first: bool) -> bool:
-    """Return whether a part is a statement by itself; one that its subject stood before is not: "built 2015, diesel"."""
+    """Return whether a part is a statement alone; not if it lost its subject: "built 2015, diesel"."""
     low = flat(part)
     is_joined = any(word.text in listed("and") or word.text in listed("but") for word in words(part)[:1])
     if is_first or is_joined or speaks_of_self(low) or HAS_CJK.search(part):
         return len(words(part)) >= MIN_WORDS and not is_question(part, low)
-    told = [word for word in words(part) if not word.text.isdigit()]  # "about 12,000 euros" says nothing
+    told = [word for word in words(part) if not word.text.isdigit()]  # "about 12,000 euros" states nothing
     return len(told) >= MIN_ORPHAN_WORDS and not is_question(part, low)
 
 
 def rest_of(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
-    """Return the clause without the old thing, a subsequence of its words; "" where nothing else is said."""
+    """Return the clause without the old thing, a subsequence of its words; "" if nothing else is stated."""
     old = match.span("old")
     if "new" not in match.re.groupindex or not match["new"]:
         return _before(part, max((word.start for word in words(part) if word.text == terms[0].text), default=0))
@@ -101,11 +101,11 @@ def rest_of(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
         return f"{left}{gap}{right}".strip()
     if old[0] > new[0]:  # "Y instead of X"
         return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
-    return part  # "replaced X with Y" says what ended and what came, and is read right
+    return part  # "replaced X with Y" states the old and the new, and models read it correctly
 
 
 def _before(part: str, end: int) -> str:
-    """Return the part of a clause before the "and" that precedes a cue, "" where it is no statement."""
+    """Return the part of a clause before the "and" that precedes a cue, "" if it is no statement."""
     joints = [word for word in words(part) if word.text in listed("and") and word.start < end]
     left = part[: joints[-1].start].rstrip(" ,") if joints else ""
     return left if len(words(left)) >= MIN_WORDS else ""

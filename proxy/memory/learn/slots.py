@@ -1,4 +1,4 @@
-"""Slots, of which each holds one value at a time: home, job, "my shoe size"; and what stands in them. Pure."""
+"""Slots, each with one value at a time: home, job, "my shoe size"; and their values in a text. Pure."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def slot_of(text: str) -> list[tuple[str, str]]:
 
 
 def _fits(slot: str, text: str, start: int, end: int) -> bool:
-    """Return whether what stands at the place of a value may be one: a trade, or a name: "Leeds", not "a flat", "fear"."""
+    """Return whether the text at a value's place fits: a trade, or a name: "Leeds", not "a flat", "fear"."""
     first = next((word for word in words(text) if word.end > start), None)
-    if first is not None and ":" in slot:  # one of few, as a language to answer in
+    if first is not None and ":" in slot:  # one of a fixed list, such as a language to answer in
         return not listed(slot.partition(":")[2]).isdisjoint((first.text, text[start:end].strip()))
     if first is None or first.text in listed("article") or first.text in listed("time"):
         return False
@@ -49,17 +49,17 @@ def _fits(slot: str, text: str, start: int, end: int) -> bool:
     if slot == "home" and first.text in listed("elsewhere"):
         return False
     letter = text[first.start]
-    return slot == "job" or letter.isupper() or letter.isdigit() or text.islower()  # some write nothing in capitals
+    return slot == "job" or letter.isupper() or letter.isdigit() or text.islower()  # some users write without capitals
 
 
 def _is_no_value(value: str) -> bool:
-    """Return whether what stands at the place of a value asks, describes or denies: "my job is what I love"."""
+    """Return whether the text at a value's place asks, describes or denies: "my job is what I love"."""
     first = value.split(maxsplit=1)[0]
     return value.startswith(tuple(listed("attributive"))) or first in listed("ask") | listed("deny")
 
 
 def _is_of_other(text: str, low: str, match: re.Match[str]) -> bool:
-    """Return whether a clause denies it or opens with another subject than the user: "Соседи" before "переехали"."""
+    """Return whether a clause denies the slot or has another subject than the user: "Соседи" before "переехали"."""
     start = match.start()
     begin = max((found.end() for found in COMMA.finditer(low, 0, start)), default=0)
     before = [word.text for word in words(low[begin:start])]
@@ -71,7 +71,7 @@ def _is_of_other(text: str, low: str, match: re.Match[str]) -> bool:
 
 
 def same_slot(left: str, right: str) -> bool:
-    """Return whether two slot names mean the same: "email" and "new email", but not "work email" or "dog's birthday"."""
+    """Return whether two slot names mean the same: "email" and "new email", not "work email" or "dog's birthday"."""
     ours, theirs = set(left.rsplit(":", maxsplit=1)[-1].split()), set(right.rsplit(":", maxsplit=1)[-1].split())
     return left == right or (":" in left and ":" in right and (ours ^ theirs) <= listed("fresh"))
 
@@ -94,7 +94,7 @@ def _value(text: str) -> str:
 
 
 def is_other(left: str, right: str) -> bool:
-    """Return whether one value takes the place of the other: not "Leeds near the canal" of "Leeds", nor words of a number."""
+    """Return whether two values exclude each other: not "Leeds near the canal" and "Leeds", nor text and a number."""
     ours, theirs = ([forms_of(word) for word in plain(value).split()] for value in (left, right))
     are_numbers = [any(map(str.isdigit, value)) for value in (left, right)]
     pairs = ((ours, theirs), (theirs, ours))
@@ -103,7 +103,7 @@ def is_other(left: str, right: str) -> bool:
 
 
 def marked(memory: Memory) -> Memory:
-    """Return a memory with the slots that its text fills, and no others, so that it is found by them."""
+    """Return a memory with exactly the slots that its text fills in its metadata, for lookup by slot."""
     slots = [list(pair) for pair in slot_of(memory.text)]
     others = {name: value for name, value in memory.metadata.items() if name != SLOT}
     return replace(memory, metadata={**others, SLOT: slots} if slots else others)

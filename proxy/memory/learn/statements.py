@@ -21,15 +21,15 @@ from proxy.text.user_spans import own_end, user_spans
 from proxy.text.words import HAS_CJK, Span, flat, words
 from proxy.types import Kind
 
-MAX_CHARACTERS = 8_000  # of one message that are read for statements; the rest is found as an episode
-MAX_SENTENCE = 600  # characters; a longer one is pasted, or no single statement
-MAX_STATEMENTS = 24  # of one message
+MAX_CHARACTERS = 8_000  # of one message that are parsed for statements; the rest is indexed as an episode
+MAX_SENTENCE = 600  # characters; a longer sentence is pasted, or no single statement
+MAX_STATEMENTS = 24  # per message
 MAX_CONTEXT = 240  # characters
-MAX_SPLIT = 4  # items of a list that become statements of their own; a longer list stays whole
+MAX_SPLIT = 4  # items of a list that become statements each; a longer list stays whole
 MAX_ANSWER_WORDS = 12
 _BULLETS = "-*•·– \t"
-_OPENING = 400  # characters within which a story or a role is opened
-_OPENING_WORDS = 4  # within which a pronoun or a question word opens a sentence
+_OPENING = 400  # characters at the start of a message in which a story or a role-play is declared
+_OPENING_WORDS = 4  # at the start of a sentence, among which a pronoun or question word counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Statement:
         text: A subsequence of the words of ``sentence``.
         by: Speaker of ``context``.
         is_profile: Belongs in every prompt: a name, an allergy, a standing instruction.
-        is_apart: Is shown by itself, as its message is not.
+        is_apart: Is shown alone, as its message is not shown.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Statement:
 
 
 def own_sentences(text: str) -> list[Sentence]:
-    """Return the sentences that stand wholly inside what the author wrote as own words; none of a story or a role."""
+    """Return the sentences wholly inside the author's own words; none of a story or a role-play."""
     found: list[Sentence] = []
     if has_cue("fiction", flat(text[:_OPENING])):
         return found
@@ -83,14 +83,14 @@ def own_sentences(text: str) -> list[Sentence]:
 
 
 def is_passing(text: str, low: str) -> bool:
-    """Return whether a sentence is about the talk or the moment: what the assistant said, a mood, a thing that fails."""
+    """Return whether a sentence is about the chat or the moment: the assistant's words, a mood, a failing thing."""
     if has_cue("profile", low) or (has_cue("meant", low) and any(term.is_name for term in terms_in(text))):
         return False
     return not words_for("you", low).isdisjoint(word.text for word in words(low)) or has_cue("passing", low)
 
 
 def _is_all_passing(one: Sentence) -> bool:
-    """Return whether no clause in which the author speaks of themselves says more than the moment."""
+    """Return whether every clause about the author is only about the moment."""
     told = [(a, b) for a, b in clauses(one.text) if speaks_of_self(one.low[a:b]) and not is_request(one.low[a:b])]
     return all(is_passing(one.text[a:b], one.low[a:b]) for a, b in told or [(0, len(one.text))])
 
@@ -100,7 +100,7 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
 
     Args:
         found: Its own sentences, in order.
-        reply: What the assistant said before it; its question or proposal is the context of an answer.
+        reply: The assistant's message before it; its question or proposal is the context of an answer.
     """
     made: list[Statement] = []
     told: Sentence | None = None
@@ -121,7 +121,7 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
 
 
 def split_lists(one: Sentence) -> list[str]:
-    """Return the sentence, or a statement for each item where it is one clause with a short list of names."""
+    """Return the sentence, or one statement for each item if it is one clause with a short list of names."""
     parts = [one.text[a:b] for a, b in clauses(one.text)]
     if one.is_question:
         return _told_in(one.text)
@@ -133,7 +133,7 @@ def split_lists(one: Sentence) -> list[str]:
 
 
 def _told_in(text: str) -> list[str]:
-    """Return what a question tells beside what it asks: clauses that tell, with those right behind that tell on."""
+    """Return the statements in a question: clauses that state something, each joined with those that continue it."""
     told: list[Span] = []
     was_on = False
     for start, end in clauses(text):
@@ -146,19 +146,19 @@ def _told_in(text: str) -> list[str]:
 
 
 def _tells(part: str) -> bool:
-    """Return whether a clause of a question is a statement by itself."""
+    """Return whether a clause of a question is a statement alone."""
     low = flat(part)
     is_apart = len(words(low)) > 1 and not opens_with(low, "but") and tells(part, low)
     return is_apart and (speaks_of_self(low) or leaves_self_out(low))
 
 
 def tells(text: str, low: str) -> bool:
-    """Return whether a sentence or clause may state something: it asks, supposes or passes nothing."""
+    """Return whether a sentence or clause may state something: no question, request, hypothesis or passing remark."""
     return not (is_question(text, low) or is_request(low) or is_passing(text, low) or is_hypothesis(low))
 
 
 def _is_split(part: str, found: Items | None) -> bool:
-    """Return whether a list is of few names and the user's, so that each item makes a statement."""
+    """Return whether a list holds few names and is the user's, so that each item makes a statement."""
     if found is None or len(found.spans) > MAX_SPLIT or not speaks_of_self(flat(part[: found.spans[0][0]])):
         return False
     return all(is_named(part[a:b]) for a, b in found.spans)
@@ -190,12 +190,12 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
 
 
 def _names_self(low: str) -> bool:
-    """Return whether a request also tells something: a clause of it speaks of its author without asking."""
+    """Return whether a request also states something: a clause about its author without a request."""
     return any(speaks_of_self(low[a:b]) and not is_request(low[a:b]) for a, b in clauses(low))
 
 
 def _answer(one: Sentence, reply: str) -> Statement | None:
-    """Return a short message as the answer to the assistant's question, or as its consent to a proposal."""
+    """Return a short message as the answer to the assistant's question, or as consent to its proposal."""
     found = [word.text for word in words(one.low)]
     if not reply or one.is_question or not 0 < len(found) <= MAX_ANSWER_WORDS or has_cue("ask_more", one.low):
         return None
@@ -215,14 +215,14 @@ def _context(one: Sentence, before: Sentence | None, reply: str) -> tuple[str, s
 
 
 def _last_question(reply: str) -> str:
-    """Return the question that a reply ends with, "" where it ends with none."""
+    """Return the question that ends a reply, "" if none does."""
     tail = reply[-1200:]
     spans = sentences(tail)[-2:]
     return next((tail[a:b][:MAX_CONTEXT] for a, b in reversed(spans) if tail[a:b].rstrip().endswith(("?", "？"))), "")
 
 
 def _proposed(one: Sentence, reply: str) -> str:
-    """Return the reply that a message decides on without its words ("we'll take them"), of a long one its end."""
+    """Return the reply that a message accepts without naming it ("we'll take them"); of a long reply, the end."""
     spans = sentences(reply)[-1 if len(reply) > MAX_CONTEXT else 0 :] if has_cue("decide", one.low) else ()
     return reply[spans[0][0] : spans[-1][1]][:MAX_CONTEXT] if spans else ""
 

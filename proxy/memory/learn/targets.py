@@ -22,18 +22,18 @@ from proxy.types import Memory, Said, Turn
 
 MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first among them
 MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
-MIN_BESIDE = 2  # telling words in a part of a sentence that does not name what ended
-MAX_UNNAMED = 2  # the same for common words
+MIN_BESIDE = 2  # telling words in a part of a sentence that does not name the ended thing
+MAX_UNNAMED = 2  # the same limit for common words
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """A sentence said before: a memory, or a sentence of a turn that never became one.
+    """An earlier sentence: a memory, or a sentence of a turn that never became one.
 
     Attributes:
         text: The statement.
-        sentence: The whole sentence that it stands in.
+        sentence: The whole sentence that contains it.
     """
 
     text: str
@@ -42,11 +42,11 @@ class Older:
     row: Row | None
 
 
-Hit = tuple[Older, Sequence[Term]]  # a sentence, and the terms in it that ended
+Hit = tuple[Older, Sequence[Term]]  # a sentence, and its terms that ended
 
 
 class Named(NamedTuple):
-    """A sentence that an ending names, with the terms that end; a heavy one says more, and stays linked to it."""
+    """A sentence that an ending names, with the ended terms; a heavy one states more, and is linked, not closed."""
 
     older: Older
     terms: Sequence[Term]
@@ -54,14 +54,14 @@ class Named(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Older sentences that a request to forget names, or may name where it is not certain, with its known terms."""
+    """Older sentences that a request to forget names, or may name if uncertain, with its known terms."""
 
     found: list[Older]
     terms: list[Term]
     is_certain: bool
 
     def with_slot(self, name: str, older: Sequence[Older]) -> Asked:
-        """Return the same with what fills a slot that the request names: "I live in Leeds" of "where I live"."""
+        """Return the same with the value of a slot that the request names: "I live in Leeds" of "where I live"."""
         own = [one for one in older if name and speaks_of_self(flat(one.text))]
         held = [(one, _of_value(value)) for one in own for known, value in slot_of(one.text) if known == name]
         found = [one for one, terms in held if terms]
@@ -90,9 +90,9 @@ def older_sentences(turn: Turn, past: Past, active: Sequence[Memory], said: Said
 def ended(ending: Ending, older: Sequence[Older]) -> list[Named]:
     """Return the older sentences that an ending names.
 
-    One of them holds the first telling word of the ending and half of its others that are known at all; where somebody
-    else is the subject of the ending, it holds that person too. Statements about other people and what is dangerous
-    to forget are ended only by what names exactly that.
+    Each holds the first telling word of the ending and half of its other known ones; if the ending has a subject other
+    than the user, the sentence holds that person too. Statements about other people, and those dangerous to forget, end
+    only by an ending that names exactly that.
     """
     known = _known(ending.terms, older)
     names = [term for term in ending.terms if term.is_name and not term.text.isdigit()]  # no "3" of "3 weeks ago"
@@ -112,13 +112,13 @@ def ended(ending: Ending, older: Sequence[Older]) -> list[Named]:
 
 
 def _is_instruction(one: Older, ending: Ending) -> bool:
-    """Return whether a statement is a standing instruction that an ending may lift, or bid to stop."""
+    """Return whether a statement is a standing instruction that an ending may lift or halt."""
     is_no = denies(flat(one.text))
     return one.memory is not None and one.memory.kind == "instruction" and not (is_no and ending.kind == "halted")
 
 
 def likely(ending: Ending, older: Sequence[Older]) -> list[Named]:
-    """Return the statements that a likely end may be about: those that hold all it names, or that fill its slot."""
+    """Return the memories that a likely end may concern: they hold all of its terms, or fill its slot."""
     name, _ = ending.slot
     if name:
         found = [one for one in older if any(known == name for known, _ in slot_of(one.text))]
@@ -135,7 +135,7 @@ def _known(terms: Sequence[Term], older: Sequence[Older]) -> list[Term]:
 
 
 def _nearest(found: Sequence[Older], ending: Ending) -> list[Older]:
-    """Return those of several targets that share most of what else the ending's clause names."""
+    """Return, of several targets, those that share most of the other terms of the ending's clause."""
     others = [term for term in terms_in(ending.clause) if term.text not in {one.text for one in ending.terms}]
     if len(found) < 2 or not others:
         return list(found)
@@ -144,7 +144,7 @@ def _nearest(found: Sequence[Older], ending: Ending) -> list[Older]:
 
 
 def _is_heavy(one: Older, terms: Sequence[Term]) -> bool:
-    """Return whether a sentence says more than what ended, and not all of that can be kept by itself."""
+    """Return whether a sentence states more than the ended thing, and a part of it cannot be kept alone."""
     kept = remains(one.text, terms) if terms else []
     others = [side.strip() for side in sides(one.text) if not any(holds(side, term) for term in terms)]
     more = [side for side in others if _tells_more(side) and not is_question(side, flat(side))]
@@ -154,7 +154,7 @@ def _is_heavy(one: Older, terms: Sequence[Term]) -> bool:
 def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
     """Return the sentences with another value in the slot of an ending, and the terms of that value.
 
-    A home or a job stands alone, or among more that its sentence tells; what follows "my favourite film is" is about it.
+    A home or a job may share its sentence with other statements; the text after "my favourite film is" describes it.
     Without a word of change both may hold: "I live in Germany", "I live in Munich".
     """
     name, value = ending.slot
@@ -177,14 +177,14 @@ def _of_value(value: str) -> list[Term]:
 
 
 def _speaks_on(one: Older, terms: Sequence[Term]) -> bool:
-    """Return whether a sentence tells more than a value, or of the user's people and things beside it."""
+    """Return whether a sentence states more than a value, or mentions the user's people and things beside it."""
     held = [one.text[a:b] for a, b in clauses(one.text) if any(holds(one.text[a:b], term) for term in terms)]
     beside = {word.text for clause in held for word in words(clause)[1:]}
     return (bool(terms) and _is_heavy(one, terms)) or not beside.isdisjoint(listed("mine") | listed("people"))
 
 
 def _is_with_others(text: str, terms: Sequence[Term]) -> bool:
-    """Return whether what ended is told along with people: "in Seville with my husband Pablo"."""
+    """Return whether the ended thing is stated with people: "in Seville with my husband Pablo"."""
     held = [words(text[a:b]) for a, b in clauses(text) if any(holds(text[a:b], term) for term in terms)]
     forms = frozenset[str]().union(*(term.forms for term in terms))
     behind = [found[at + 1 :] for found in held for at, word in enumerate(found) if word.text in forms]
@@ -193,7 +193,7 @@ def _is_with_others(text: str, terms: Sequence[Term]) -> bool:
 
 
 def _tells_more(side: str) -> bool:
-    """Return whether a part of a sentence says something by itself: "и не ем глютен", not "and on Mondays"."""
+    """Return whether a part of a sentence states something alone: "и не ем глютен", not "and on Mondays"."""
     found, told = words(side), len(terms_in(side))
     if any(word.text in listed("preposition") for word in found[:1]) and not speaks_of_self(flat(side)):
         return False  # "near the river"
@@ -201,10 +201,10 @@ def _tells_more(side: str) -> bool:
 
 
 def is_linked(one: Older, ending: Ending) -> bool:
-    """Return whether a sentence must stay beside what ends it: it says much besides, or the correction needs it.
+    """Return whether to keep a sentence and link it to its ending: it states much more, or the correction needs it.
 
-    "It should be 790, not 740" says nothing without "My rent is 740", and "I cancelled the Magnet webinar" or "I drink
-    no coffee after four anymore" ends another thing, or a part: what else it names, the sentence does not hold.
+    "It should be 790, not 740" means nothing without "My rent is 740". "I cancelled the Magnet webinar" or "I drink no
+    coffee after four anymore" ends another thing, or a part: the sentence lacks the other terms of the ending.
     """
     if ending.kind in ("lifted", "halted"):
         return not holds_all(one.text, ending.terms) or _is_heavy(one, ending.terms)
@@ -218,18 +218,18 @@ def is_linked(one: Older, ending: Ending) -> bool:
     low, said = flat(one.text), flat(ending.clause)
     tongues = [each for each in languages_in(low) if each.has("calls_off", said) and not each.has("habit", said)]
     if any(tongue.has("habit", low) or tongue.has("prefer", low) for tongue in tongues):
-        return True  # "I cancelled my lesson" is one of "every Friday", "Summer is over" no dislike
+        return True  # "I cancelled my lesson" is one of "every Friday", "Summer is over" ends no dislike
     return _is_heavy(one, ending.terms) or _is_with_others(one.text, ending.terms)
 
 
 def _is_earlier(one: Older, ending: Ending) -> bool:
-    """Return whether an ending is of a year before the statement was made: "In 1998 we moved to Denver"."""
+    """Return whether an ending names a year before the statement was made: "In 1998 we moved to Denver"."""
     said = one.memory.valid_from if one.memory is not None else one.row.at if one.row is not None else None
     return said is not None and any(int(year) < said.year for year in _YEAR.findall(ending.clause))
 
 
 def _is_apart(text: str, ending: Ending) -> bool:
-    """Return whether a statement stays true: "I don't have a car", "Grandpa was a baker"; or is of several: "two cats"."""
+    """Return whether a statement still holds ("I don't have a car", "Grandpa was a baker") or is of several: "two cats"."""
     lows = [flat(text[a:b]) for a, b in clauses(text) if any(holds(text[a:b], term) for term in ending.terms)]
     if any(tongue.has(cue, low) for low in lows for tongue in languages_in(low) for cue in ("end", "formerly", "was")):
         return True
@@ -239,7 +239,7 @@ def _is_apart(text: str, ending: Ending) -> bool:
 
 
 def asked(ending: Ending, terms: Sequence[Term], older: Sequence[Older]) -> Asked:
-    """Return what a request to forget names; sure where every name, or the first word and half the rest, is held."""
+    """Return the targets of a request to forget; certain if each name, or the first word and half the rest, is held."""
     known = _known(terms, older)
     if not known:
         return Asked([], [], is_certain=False)
@@ -257,7 +257,7 @@ def asked(ending: Ending, terms: Sequence[Term], older: Sequence[Older]) -> Aske
 
 
 def _is_of_others(text: str, terms: Sequence[Term]) -> bool:
-    """Return whether a statement is of another person than the user, whom the terms do not name."""
+    """Return whether a statement is about a person other than the user, whom the terms do not name."""
     held = [text[a:b] for a, b in clauses(text) if any(holds(text[a:b], term) for term in terms)]
     return any(map(_other_subject, held)) and not any(term.text in listed("people") for term in terms)
 
@@ -267,12 +267,12 @@ def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:
 
 
 def is_open_to(text: str, ending: Ending) -> bool:
-    """Return whether a statement is of whom the ending speaks, and not dangerous to forget unless that is named."""
+    """Return whether an ending may reach a statement: same subject, and not dangerous to forget unless named."""
     return holds_all(text, ending.subject) and _is_same_subject(text, ending) and not _is_guarded(text, ending)
 
 
 def _is_same_subject(text: str, ending: Ending) -> bool:
-    """Return whether a sentence speaks of whom the ending speaks: not of another person, unless the ending names them."""
+    """Return whether a sentence has the ending's subject: not another person, unless the ending names them."""
     for start, end in clauses(text):
         clause = text[start:end]
         if not any(holds(clause, term) for term in ending.terms):
@@ -286,11 +286,11 @@ def _is_same_subject(text: str, ending: Ending) -> bool:
 
 
 def _other_subject(clause: str) -> str:
-    """Return the words for another person who is the subject of a clause, with their name; "" where none is."""
+    """Return the words, with the name, for another person who is the subject of a clause; "" if none is."""
     return "" if names_author(flat(clause)) else person_in(clause)
 
 
 def _is_guarded(text: str, ending: Ending) -> bool:
-    """Return whether what is dangerous to forget would go with a sentence, and the ending does not speak of that."""
+    """Return whether closing a sentence would lose a danger that the ending does not mention."""
     low, said = flat(text), flat(f"{ending.clause} {' '.join(remains(text, ending.terms)) if ending.terms else ''}")
     return any(one.has("danger", low) and not one.has("danger", said) for one in languages_in(low))
