@@ -1,4 +1,4 @@
-"""Operations on memory by API: search, forget, review, erase.
+"""Memory operations of the API: search, forget, review, erase.
 
 Open first: ``lookup``. Imports: changes, inject, library and below.
 """

@@ -25,9 +25,9 @@ from proxy.store.uses import Uses
 from proxy.types import Scope
 from proxy.types.scope import covers
 
-SCRUB_TRIES = 20  # readers of other processes may stand in the way for a moment
+SCRUB_TRIES = 20  # readers in other processes may block it for a moment
 SCRUB_PAUSE_S = 0.25
-MAX_CHECKED = 500  # fragments found in a shared file that are looked for in the rows of others
+MAX_CHECKED = 500  # fragments found in shared files that are checked against other users' rows
 MAX_PLACES = 20
 
 _OWNER = re.compile(r"(?:^|_)([0-9a-f]{32})(?:_g\d+\.lance)?$")
@@ -35,7 +35,7 @@ _OWNER = re.compile(r"(?:^|_)([0-9a-f]{32})(?:_g\d+\.lance)?$")
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """The parts that keep a user's data, the lasting ones or those in memory."""
+    """Stores of a user's data, persistent and in memory."""
 
     store: Rows
     index: IndexCache
@@ -47,17 +47,17 @@ class Keeping:
 
 @dataclass(slots=True)
 class Erasing:
-    """Counts of what was erased, and the texts to look for afterwards."""
+    """Counts of erased data, and the texts to search for afterwards."""
 
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     wanted: set[bytes] = field(default_factory=set)
 
 
 async def erase(parts: Keeping, scope: Scope, *, verify: bool) -> Erasing:
-    """Delete everything of the scope, work under way included; the caller holds the owner's lease.
+    """Delete all data of the scope, pending jobs included; the caller holds the scope's lease.
 
-    Can be repeated: what names other copies goes after them. The bytes leave the SQL files with ``scrub_file``. A scope
-    that names an agent or a project stands for its part of the user's memory only.
+    Safe to repeat: rows that name other copies are deleted after those copies. ``scrub_file`` removes the bytes from
+    the SQL files. A scope with an agent or a project covers only that part of the user's memory.
     """
     done = Erasing()
     if verify:
@@ -70,13 +70,13 @@ async def erase(parts: Keeping, scope: Scope, *, verify: bool) -> Erasing:
 
 
 async def wanted_of(parts: Keeping, scope: Scope) -> set[bytes]:
-    """Return the fragments by which what is kept of a scope is known on a disk."""
+    """Return the fragments that identify a scope's data on disk."""
     found = await in_thread("cpu", fragments, await _values(parts, scope))
     return found - fragments([scope.user, scope.tenant, scope.agent])
 
 
 async def scrub_file(database: Database, tries: int = SCRUB_TRIES) -> bool:
-    """Make deleted rows leave the SQL files; False if readers stood in the way to the end."""
+    """Remove deleted rows from the SQL files; return False if readers blocked every try."""
     for left in reversed(range(tries)):
         if await database.scrub():
             return True
@@ -85,9 +85,9 @@ async def scrub_file(database: Database, tries: int = SCRUB_TRIES) -> bool:
 
 
 async def prove(database: Database, folder: Path, scope: Scope, wanted: Collection[bytes]) -> dict[str, Any]:
-    """Search every file below ``folder`` for erased texts and return what was searched and found, as JSON.
+    """Search every file below ``folder`` for erased texts; return the findings as JSON.
 
-    What another user said in the same words stays theirs: it is counted as ``of_others``.
+    Equal texts of another user stay and are counted as ``of_others``.
     """
     searched = await in_thread("load", search_apart, folder, wanted)
     left, others = await _told_apart(Erasure(database), folder, scope, searched)
@@ -134,7 +134,7 @@ async def _erase_agent(parts: Keeping, scope: Scope, done: Erasing) -> None:
 
 
 async def _values(parts: Keeping, scope: Scope) -> list[Any]:
-    """Return everything of the scope that has words in it."""
+    """Return every value of the scope that holds text."""
     rows: Iterable[Any] = [
         *await parts.store.memories(scope),
         *await parts.store.episodes(scope),
@@ -150,7 +150,7 @@ async def _values(parts: Keeping, scope: Scope) -> list[Any]:
 async def _told_apart(
     erasure: Erasure, folder: Path, scope: Scope, searched: Searched
 ) -> tuple[dict[bytes, set[Path]], int]:
-    """Return what was found and is nobody else's, and of how much another user said the same."""
+    """Return the fragments that only this scope has, with their files, and the number that other users share."""
     left: dict[bytes, set[Path]] = {}
     others = 0
     for at, (fragment, paths) in enumerate(sorted(searched.found.items())):
@@ -166,5 +166,5 @@ async def _told_apart(
 
 
 def _owner_of(path: Path) -> str:
-    """Return the owner whose folder or table (``<noun>_<owner>_g<n>.lance``) a file is in, "" for a shared file."""
+    """Return the user whose folder or table (``<noun>_<owner>_g<n>.lance``) holds a file, "" for a shared file."""
     return next((match[1] for part in path.parts if (match := _OWNER.search(part))), "")

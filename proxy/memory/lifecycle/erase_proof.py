@@ -1,4 +1,4 @@
-"""Search the files on the disk for erased texts, so that an erasure is checked and not only done."""
+"""Search the files on disk for erased texts, to verify an erasure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ import orjson
 from proxy.errors import StoreUnavailable
 from proxy.process.child import bare_environment, command
 
-MIN_FRAGMENT = 12  # bytes; shorter ones are words that anybody says
+MIN_FRAGMENT = 12  # bytes; shorter fragments are common words
 MAX_FRAGMENT = 48
-MAX_FRAGMENTS = 50_000  # of one search; beyond it every n-th is searched for
+MAX_FRAGMENTS = 50_000  # per search; of more fragments every n-th is used
 _CHUNK = 4 * 2**20
-_KEY = 8  # bytes by which places are found before they are compared
+_KEY = 8  # bytes of the hash key that finds candidates for comparison
 _BITS = 20
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing (Knuth, TAOCP 3, 6.4)
 
-# Runs that stand in JSON and in plain rows byte for byte: no quotes, escapes or control characters.
+# Runs that JSON and plain rows store byte for byte: no quotes, escapes or control characters.
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f\"\\\ud800-\udfff]{6,}")
 _OWN_ID = re.compile(r"[a-z]{2,8}_[0-9a-f]{24}|[0-9a-f]{32,64}")
 
@@ -36,9 +36,9 @@ class Searched:
     """Outcome of a search.
 
     Attributes:
-        files, size_bytes: What was read.
-        texts: Fragments looked for.
-        found: Those that were there, and in which files.
+        files, size_bytes: Files and bytes that were read.
+        texts: Number of fragments searched for.
+        found: Fragments that were found, with their files.
     """
 
     files: int = 0
@@ -48,9 +48,9 @@ class Searched:
 
 
 def fragments(values: Iterable[Any]) -> set[bytes]:
-    """Return what to look for: a piece of every text and every id in ``values`` (texts, records, JSON values).
+    """Return the fragments to search for: a piece of every text and id in ``values`` (texts, records, JSON values).
 
-    Single words are left out: they stand in programs and in what others say.
+    Single words are omitted: programs and other users' texts contain them.
     """
     found = {piece for value in values for text in _texts(value) if (piece := _fragment(text))}
     if len(found) <= MAX_FRAGMENTS:
@@ -59,14 +59,14 @@ def fragments(values: Iterable[Any]) -> set[bytes]:
 
 
 def search_apart(folder: Path, wanted: Collection[bytes]) -> Searched:
-    """Search in a child process, so that this one keeps its locks.
+    """Search in a child process, so that this process keeps its file locks.
 
     POSIX drops every lock of a process on a file as soon as the process closes any descriptor of that file. SQLite's
-    locks on the database that this process holds open would be gone, and the next program to open and close it would
-    delete the write-ahead log.
+    locks on the open database would be lost, and the next program to open and close it would delete the write-ahead
+    log.
 
     Raises:
-        StoreUnavailable: If the child does not end as it should.
+        StoreUnavailable: If the child fails.
     """
     job = json.dumps([str(folder), [_as_text(fragment) for fragment in wanted]]).encode()
     try:
@@ -81,7 +81,7 @@ def search_apart(folder: Path, wanted: Collection[bytes]) -> Searched:
 
 
 def main() -> None:
-    """Do the job of ``search_apart`` from standard input, its outcome to standard output; both JSON."""
+    """Run ``search_apart``'s job: JSON from standard input, JSON outcome to standard output."""
     folder, wanted = json.load(sys.stdin)
     outcome = search(Path(folder), [_as_bytes(fragment) for fragment in wanted])
     found = [(_as_text(fragment), [str(path) for path in paths]) for fragment, paths in outcome.found.items()]
@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def search(folder: Path, wanted: Collection[bytes]) -> Searched:
-    """Read every file below ``folder`` and look for the fragments; a file that goes away meanwhile is passed over."""
+    """Search every file below ``folder`` for the fragments; skip a file that disappears meanwhile."""
     outcome = Searched(texts=len(wanted))
     finder = _Finder(wanted)
     for path in sorted(folder.rglob("*")):
@@ -119,7 +119,7 @@ def _as_bytes(text: str) -> bytes:
 
 
 class _Finder:
-    """Finds any of many fragments in bytes: by a table of hashes of their first eight bytes, then by comparing."""
+    """Multi-pattern search in bytes: a table of hashes of the first eight bytes, then comparison."""
 
     def __init__(self, wanted: Collection[bytes]) -> None:
         self._by_key: dict[int, list[bytes]] = defaultdict(list)
@@ -148,7 +148,7 @@ def _hashed(keys: Any) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield every text in a value, names of fields left out."""
+    """Yield every text in a value, without field names."""
     if isinstance(value, bytes):
         try:
             value = orjson.loads(value)
@@ -165,7 +165,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _fragment(text: str) -> bytes:
-    """Return the longest plain run of a text, or an id of ours; empty where it tells nothing."""
+    """Return the longest plain run of a text, or a Throughline id; empty if it identifies nothing."""
     if _OWN_ID.fullmatch(text):
         return text.encode()[:MAX_FRAGMENT]
     longest = max(_PLAIN.findall(text), key=len, default="").strip()

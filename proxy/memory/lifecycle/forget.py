@@ -1,4 +1,4 @@
-"""Forget by API: what a text, a query or ids name, in memories and in every other sentence; one batch, undoable."""
+"""Forget by API: memories and other sentences that a text, a query or ids select; one batch, undoable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proxy.text.terms import Term, holds_all, plain, terms_in
 from proxy.text.words import fold
 from proxy.types import Memory, Said, Scope, Turn
 
-MAX_CLOSED = 10_000  # a person who forgets by API may mean everything
+MAX_CLOSED = 10_000  # an API caller may mean to forget everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Request:
     """Request to forget.
 
     Attributes:
-        text: Sentences that hold all telling words of it.
-        ids: Memories.
+        text: Selects the sentences that hold all of its telling words.
+        ids: Ids of memories.
     """
 
     text: str = ""
@@ -41,7 +41,7 @@ async def past_of(index: IndexCache, scope: Scope, request: Request, memories: S
 
 
 def forget_changes(scope: Scope, request: Request, past: Past, now: datetime) -> list[Change]:
-    """Return the changes that forget what a request names; empty where it names nothing."""
+    """Return the changes that forget the memories and sentences of a request; empty if it matches nothing."""
     terms = _terms(request.text)
     rows = [row for row in past.memories if row.status in ("active", "review", "archived") and not is_ending(row)]
     if request.text:
@@ -60,7 +60,7 @@ def forget_changes(scope: Scope, request: Request, past: Past, now: datetime) ->
 
 
 def restore_changes(memory: Memory, memories: Sequence[Memory], now: datetime) -> list[Change]:
-    """Return the changes that bring back one memory, and the sentence that it stood in."""
+    """Return the changes that restore one memory, and its source sentence."""
     restored = restore_memory(memory, now)
     ending = next((row for row in memories if row.id == memory.batch), None)
     if ending is None:
@@ -80,7 +80,7 @@ def _names(text: str, asked: str, terms: Sequence[Term]) -> bool:
 
 
 def _sentences(past: Past, asked: str, terms: Sequence[Term]) -> list[Older]:
-    """Return the user's sentences in earlier turns that became no memory."""
+    """Return the user's sentences in earlier turns that never became memories."""
     known = {plain(row.quote or row.text) for row in past.memories}
     return [
         Older(text, text, None, row)

@@ -1,6 +1,6 @@
-"""Tell unused memories in short, later archive them; pinned ones stay. Pure.
+"""Shorten unused memories in prompts, later archive them; pinned ones stay. Pure.
 
-Time runs by the clock of arrival and use, never by the time that an imported or replayed turn names for itself.
+Time counts from arrival and use by the server's clock, never from the time in an imported or replayed turn.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from proxy.types import Hit, Memory
 
 Stage = Literal["full", "compressed", "archived"]
 
-MAX_WHOLE = 400  # characters of a memory that is always told whole
-MAX_POINTER = 300  # of one that is told in short
-LASTING = frozenset({"instruction", "summary"})  # kinds that nobody has to use
+MAX_WHOLE = 400  # characters; a memory up to this length is always shown whole
+MAX_POINTER = 300  # characters of a shortened memory
+LASTING = frozenset({"instruction", "summary"})  # kinds that never count as unused
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """After how many days without use something happens; 0: never.
+    """Days without use before each step; 0: never.
 
     Args:
-        compress_days: A long memory is told in short.
-        archive_days: A memory would be archived, or is where that is switched on.
-        kind_days: Of some kinds, in place of ``archive_days``.
+        compress_days: Until a long memory is shortened in prompts.
+        archive_days: Until a memory is due for archiving, or archived if that is enabled.
+        kind_days: By kind, instead of ``archive_days``.
     """
 
     compress_days: float = 7.0
@@ -41,12 +41,12 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Memories to be compressed or archived by their ids, and the number of statements that have expired.
+    """Ids of memories due for compression or archiving, and the number of expired memories.
 
     Args:
-        compressed: Long ones that are told in short.
-        due: Those that nobody used for so long that they would be archived.
-        over: How many have expired.
+        compressed: Long memories that are shortened in prompts.
+        due: Memories unused for so long that they would be archived.
+        over: Number of expired memories.
     """
 
     compressed: tuple[str, ...]
@@ -55,13 +55,13 @@ class Report:
 
 
 def last_use(memory: Memory, use: Use | None) -> datetime:
-    """Return when a memory came, was said again or was used last, by the clock."""
+    """Return when a memory was created, repeated or used last, by the server's clock."""
     moments = [memory.created_at, memory.updated_at, memory.last_used_at, use.last_at if use is not None else None]
     return max(moment for moment in moments if moment is not None)
 
 
 def stage_of(memory: Memory, use: Use | None, now: datetime, rules: Rules) -> Stage:
-    """Return how a memory is kept in mind; what is pinned, in the profile or still to be done stays whole."""
+    """Return the stage of a memory; pinned and profile memories and open tasks stay full."""
     if memory.status == "archived":
         return "archived"
     task = task_of(memory)
@@ -76,7 +76,7 @@ def stage_of(memory: Memory, use: Use | None, now: datetime, rules: Rules) -> St
 
 
 def report(memories: Iterable[Memory], uses: Mapping[str, Use], now: datetime, rules: Rules) -> Report:
-    """Return what is due among memories, the longest unused first."""
+    """Return the memories due for compression or archiving, the longest unused first."""
     rows = [row for row in memories if row.status == "active" and not is_ending(row)]
     stages = {row.id: stage_of(row, uses.get(row.id), now, rules) for row in rows}
     rows.sort(key=lambda row: (last_use(row, uses.get(row.id)), row.id))
@@ -87,7 +87,7 @@ def report(memories: Iterable[Memory], uses: Mapping[str, Use], now: datetime, r
 
 
 def archive_changes(memories: Sequence[Memory], uses: Mapping[str, Use], now: datetime, rules: Rules) -> list[Change]:
-    """Return the changes that archive what is due; ``restore`` brings each back."""
+    """Return the changes that archive the due memories; ``restore`` reverses each."""
     due = set(report(memories, uses, now, rules).due)
     return [
         Change("archive", replace(row, status="archived", updated_at=now), row, "", "unused")
@@ -97,7 +97,7 @@ def archive_changes(memories: Sequence[Memory], uses: Mapping[str, Use], now: da
 
 
 def pointer(hit: Hit, question: str) -> Hit:
-    """Return a long memory in short: of its sentences those that hold what the question asks for, and its id."""
+    """Return a long memory shortened to the sentences that answer the question, with its id."""
     spans = list(sentences(hit.text)) or [(0, len(hit.text))]
     sought = terms_in(f"- {question}")
     chosen: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""Searches items by meaning and words: each document by its best passage, short ones by their text."""
+"""Search items by meaning and words: documents by their best chunk, short items by their text."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from proxy.types import Chunk, Memory, Scope
 
 T = TypeVar("T", Memory, Chunk)
 
-MAX_LINES = 400  # of each shelf that are weighed against each other
-CLEAR = 0.5  # cosine of a passage that plainly answers a question; the built-in embedder's typical one is 0.1 to 0.25
-RARE = 0.6  # of the rarity of a word that one text holds, from which on a word proves something
+MAX_LINES = 400  # rows of each index that are ranked
+CLEAR = 0.5  # cosine of a chunk that clearly answers a question; the built-in embedder's typical one is 0.1 to 0.25
+RARE = 0.6  # of the IDF of a word that one text holds; rarer words count as full evidence
 
 
 @dataclass(frozen=True, slots=True)
 class ItemHit:
-    """An item that fits a query.
+    """An item that matches a query.
 
     Args:
         id: Of the memory or document.
-        score: In [0, 1]: half of it likeness beyond what is typical here, half the share of the query's words.
-        excerpt: The text or passage that fits best.
+        score: In [0, 1]: half the cosine above what is typical here, half the share of the query's words.
+        excerpt: The best matching text or chunk.
         memory: The memory, None for a document.
     """
 
@@ -56,20 +56,20 @@ async def search_items(
     wanted: Callable[[Memory], bool],
     documents: Collection[str],
 ) -> list[ItemHit]:
-    """Return the items that fit, best first.
+    """Return the matching items, best first.
 
     Args:
-        scope: Whose.
-        text: What is sought.
-        index: Where.
-        embedder: Of the query.
-        now: Time of it.
-        limit: Most items.
-        wanted: Which memories count.
-        documents: Ids of the documents that count.
+        scope: Whose items.
+        text: The query.
+        index: Index to search.
+        embedder: Embeds the query.
+        now: Time of the query.
+        limit: Maximum number of items.
+        wanted: Filter on memories.
+        documents: Ids of the documents to search.
     """
     query = Query(text, "", None, now)
-    with suppress(ProxyError):  # words alone still find
+    with suppress(ProxyError):  # lexical search still works
         query = replace(query, vector=(await embedder.embed([text], purpose="query"))[0])
     facts, chunks = await index.facts(scope, query), await index.chunks(scope, query)
 
@@ -91,7 +91,7 @@ async def search_items(
 
 
 def _lines(shelf: Shelf[T], mask: Mask, query: Query) -> list[tuple[T, float]]:
-    """Return the rows of a shelf that fit, each with a score that can be compared over shelves."""
+    """Return the matching rows of an index, with scores that are comparable across indexes."""
     if not mask.any():
         return []
     terms = terms_of(query)
@@ -107,7 +107,7 @@ def _lines(shelf: Shelf[T], mask: Mask, query: Query) -> list[tuple[T, float]]:
 
 
 def _shares(shelf: Shelf[T], terms: Mapping[str, float], mask: Mask, chosen: Sequence[int]) -> dict[int, float]:
-    """Return the share of the query's words that each line holds; words that are common here prove little."""
+    """Return the share of the query's words that each row holds, weighted by IDF."""
     names, texts = list(terms), int(mask.sum())
     if not names:
         return {}

@@ -1,4 +1,4 @@
-"""Items of ``/memory-manager``: memories and documents with a priority, and how each would stand in a prompt. Pure."""
+"""Items of ``/memory-manager``: memories and documents with a priority, and their form in a prompt. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from proxy.text.tokens import count
 from proxy.types import Document, Memory
 
 CONTENT_TYPE = "content_type"  # metadata of a memory that was added as an item
-PRIORITY = 5  # of 1 to 10, where nothing is said
-LOW, HIGHEST = 5, 10  # below it an item gives way first; at it last of all
-MAX_FULL = 2000  # tokens of an item that stands in a prompt as it is
+PRIORITY = 5  # of 1 to 10, the default
+LOW, HIGHEST = 5, 10  # items below LOW are shortened first, items at HIGHEST last
+MAX_FULL = 2000  # tokens of a document that a prompt shows whole
 POINTER_TOKENS = 24  # of the line that names an item
-SAFE_SHARE = 0.85  # of the window, above which a request may not fit with its reply
+SAFE_SHARE = 0.85  # of the window; above it a request may not fit with its reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class Item:
         content_type: Any word.
         priority: 1 to 10.
         tokens: Of the whole content.
-        summary: Stands for it in a prompt where it is compressed.
-        form: How it stands in a prompt: whole, as its summary, or as a line with its id.
-        used_at: When it came or was used last, by the clock.
-        created_at: When it came.
-        metadata: As it was given.
+        summary: Its text in a prompt when compressed.
+        form: Its form in a prompt: whole, summary, or a line with its id.
+        used_at: Time of creation or last use, by the server's clock.
+        created_at: Time of creation.
+        metadata: As the client gave it.
     """
 
     id: str
@@ -50,7 +50,7 @@ class Item:
 
     @property
     def in_prompt(self) -> int:
-        """Tokens that it takes in a prompt."""
+        """Tokens that the item takes in a prompt."""
         if self.form == "full":
             return self.tokens
         short = POINTER_TOKENS if self.form == "archived" else POINTER_TOKENS + count(self.summary)
@@ -58,12 +58,12 @@ class Item:
 
 
 def is_large(content: str) -> bool:
-    """Return whether a content is kept as a document, with passages; a short one is a memory."""
+    """Return whether a content is stored as a document with chunks; a short one is a memory."""
     return len(content) > MAX_WHOLE
 
 
 def is_item(memory: Memory) -> bool:
-    """Return whether a memory counts as an item: what still holds, but for tasks and summaries of conversations."""
+    """Return whether a memory counts as an item: in force, and neither a task nor a session summary."""
     is_kept = memory.status in ("active", "archived") and memory.kind != "summary"
     return is_kept and not is_ending(memory) and task_of(memory) is None
 
@@ -87,7 +87,7 @@ def item_of_memory(memory: Memory, use: Use | None, now: datetime, rules: Rules)
 
 
 def item_of_document(document: Document, use: Use | None, now: datetime, rules: Rules) -> Item:
-    """Return a document as an item; a large one stands in a prompt as its summary from the beginning."""
+    """Return a document as an item; a prompt shows a large one as its summary from the start."""
     used_at = document.created_at if use is None else max(document.created_at, use.last_at)
     priority = rank_of(document.priority)
     idle = now - used_at
@@ -111,15 +111,15 @@ def item_of_document(document: Document, use: Use | None, now: datetime, rules: 
 
 
 def rank_of(priority: int) -> int:
-    """Return a priority of 1 to 10; 0, which says nothing, is the middle."""
+    """Return a priority of 1 to 10; 0 means unset and gives the default."""
     return min(max(priority or PRIORITY, 1), HIGHEST)
 
 
 def fitted(items: Sequence[Item], room: float | None) -> list[Item]:
-    """Return items as they stand in a prompt with room for so many tokens; None: no limit is known.
+    """Return items in the forms that fit a prompt's room in tokens; None: no limit is known.
 
-    First those that are whole give way to their summaries, then summaries to single lines: those of low priority
-    first, then by the last use, the oldest first; those of the highest priority last.
+    Whole items are shortened to summaries first, then summaries to single lines: low priority first, then the longest
+    unused first, the highest priority last.
     """
     forms = {item.id: item for item in items}
     left = sum(item.in_prompt for item in items)
@@ -141,7 +141,7 @@ def _gives_way(item: Item) -> tuple[bool, bool, datetime, int, str]:
 
 
 def totals(items: Iterable[Item]) -> tuple[dict[str, int], dict[str, int]]:
-    """Return how many items stand in which form, and the tokens stored, in a prompt, and saved there."""
+    """Return the number of items by form, and the tokens stored, in a prompt, and saved there."""
     forms = {"total": 0, "full": 0, "compressed": 0, "archived": 0}
     stored = in_prompt = 0
     for item in items:

@@ -1,4 +1,4 @@
-"""Memories that are asked for by API: lists, now or as of a time in the past, and searches, injected or not."""
+"""Memories requested by API: lists, now or as of a past time, and searches, independent of injection."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from proxy.text.tokens import count
 from proxy.types import Hit, Memory, Scope, Source
 from proxy.types.scope import parts
 
-MAX_FOUND = 1000  # memories of a search; so many of 1,900 take 35 ms, 60 of them 3 ms
-_EDITS = ("edit", "restore")  # a restored memory may have had an end before
+MAX_FOUND = 1000  # memories of a search; 1,000 of 1,900 take 35 ms, 60 take 3 ms
+_EDITS = ("edit", "restore")  # a restored memory may have been closed before
 _SOURCES = (FactSource(most=MAX_FOUND), EpisodeSource(), ChunkSource())
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Filters of a list; an empty one takes everything.
+    """Filters of a list; an empty filter matches everything.
 
     Attributes:
-        agents: Ids, of which a memory has one.
-        source: ``api``, ``import``, ``turn`` or ``document`` with all ids of it, or one whole source.
-        since, until: When it began to hold; ``until`` itself is not in it.
-        as_of: Lists what held then, whatever its status is now; ``status`` is not asked then.
+        agents: Ids; a memory matches if it belongs to one of them.
+        source: ``api``, ``import``, ``turn`` or ``document`` with any id, or one whole source.
+        since, until: Range of ``valid_from``; ``until`` is exclusive.
+        as_of: Lists the memories in force at that time, whatever their status now; ``status`` is ignored.
     """
 
     kind: str = ""
@@ -49,7 +49,7 @@ class Wanted:
 
 
 def chosen(rows: Sequence[Memory], steps: Mapping[str, Sequence[Entry]], wanted: Wanted, now: datetime) -> list[Memory]:
-    """Return the memories that ``wanted`` asks for, newest first; as of a time, each as it was worded then."""
+    """Return the memories that match ``wanted``, newest first; with ``as_of``, each in its wording of that time."""
     found = [row for row in rows if not is_ending(row)]
     if wanted.as_of is not None:
         moment = wanted.as_of
@@ -61,14 +61,14 @@ def chosen(rows: Sequence[Memory], steps: Mapping[str, Sequence[Entry]], wanted:
 
 
 def place(row: Memory) -> tuple[datetime, str]:
-    """Return the place of a memory in a list; it never changes, so that pages are stable."""
+    """Return the sort key of a memory in a list; it never changes, so that pages are stable."""
     return row.created_at, row.id
 
 
 def _as_it_was(row: Memory, steps: Sequence[Entry], moment: datetime) -> Memory | None:
-    """Return a memory as it was at ``moment``, None where it did not hold.
+    """Return a memory as it was at ``moment``, None if it was not in force.
 
-    Endings count from when they were said, restorations and edits from when they were made.
+    Closings count from the time of the statement, restorations and edits from the time of the change.
     """
     if row.status == "quarantined" or moment < row.valid_from:
         return None
@@ -113,21 +113,21 @@ async def find(
     as_of: datetime | None = None,
     shared: Shared | None = None,
 ) -> list[Hit]:
-    """Return the best entries for ``text``, without what has ended unless ``as_of`` asks for the past.
+    """Return the best hits for ``text``, without closed memories unless ``as_of`` asks for the past.
 
     Args:
         scope: Whose memory.
-        text: What is sought.
-        index: Where.
-        embedder: Of the query.
-        now: Time of it.
-        limit: Most entries.
-        sources: Only entries of these kinds; all if None.
+        text: The query.
+        index: Index to search.
+        embedder: Embeds the query.
+        now: Time of the query.
+        limit: Maximum number of hits.
+        sources: Only hits of these kinds; all if None.
         as_of: Time in the past.
-        shared: What others of the user's teams share, found as facts.
+        shared: Memories that others share with the user's teams, returned as facts.
     """
     query = Query(text, "", None, now, as_of=as_of)
-    with suppress(ProxyError):  # words alone still find
+    with suppress(ProxyError):  # lexical search still works
         query = replace(query, vector=(await embedder.embed([text], purpose="query"))[0])
     stands = await standing(scope, index) if as_of is None else None
     withheld = stands.withheld.spans if stands else ()

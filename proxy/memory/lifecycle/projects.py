@@ -15,11 +15,11 @@ from proxy.text.words import flat, words
 from proxy.types import Memory
 from proxy.types.scope import parts, without_project
 
-_PERSONAL = frozenset({"home", "job", "employer", "name"})  # slots that a person fills wherever they are
+_PERSONAL = frozenset({"home", "job", "employer", "name"})  # slots that a person fills independently of a project
 
 
 def settled(changes: Iterable[Change]) -> list[Change]:
-    """Return what a turn changes, with what is plainly about the user's own person in no project."""
+    """Return a turn's changes, with statements plainly about the user's own person moved out of the project."""
     return [_settled(change) for change in changes]
 
 
@@ -31,9 +31,9 @@ def _settled(change: Change) -> Change:
 
 
 def is_of_user(memory: Memory) -> bool:
-    """Return whether a statement is about its author's person in each of its clauses; when unsure it is not.
+    """Return whether every clause of a statement is about its author's person; False if unsure.
 
-    Its context would come along, and may be of the project: what needs some stays there.
+    A statement that needs context stays in the project: its context would move along, and may concern the project.
     """
     if memory.context or memory.earlier or memory.later or memory.kind in ("task", "summary"):
         return False

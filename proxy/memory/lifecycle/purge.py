@@ -1,4 +1,4 @@
-"""Destroy the words of one memory, those it was corrected from included, in every store: no undo."""
+"""Destroy the words of one memory and of its earlier versions in every store: no undo."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proxy.text.segment import sentences
 from proxy.text.terms import plain
 from proxy.types import Memory, Scope
 
-BLANK = "…"  # in place of a sentence, padded to its length: offsets of other sentences stay
+BLANK = "…"  # replaces a sentence, padded to its length: offsets of other sentences stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Stores:
 
 
 async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> None:
-    """Destroy all that says what a memory says, or said before it was corrected; the caller holds the owner's lease.
+    """Destroy every copy of a memory's words and of its earlier versions; the caller holds the scope's lease.
 
-    The memory's own row and history stay, as they tell the words by which the rest is found: the caller removes them.
-    What learning has still to read is not here: wait until ``pending_turns`` is 0 where that matters.
+    The memory's own row and history stay, as they hold the words that find the copies: the caller removes them. Turns
+    that learning has not processed are not covered: wait until ``pending_turns`` is 0 if that matters.
     """
     texts = _texts([memory, *await _former(stores.history, scope, memory.id)])
     store = stores.index.store
@@ -77,7 +77,7 @@ def blanked(text: str, texts: frozenset[str]) -> str:
 
 
 async def _former(history: History, scope: Scope, memory_id: str) -> list[Memory]:
-    """Return a memory as each step of its life found and left it."""
+    """Return all versions of a memory, before and after each step of its history."""
     steps = await history.of(scope, memory_id)
     return [one for step in steps for one in (step.before, step.after) if one is not None]
 
@@ -100,7 +100,7 @@ def _says(text: str, texts: frozenset[str]) -> bool:
 
 
 def _clean(row: Memory, gone: Memory, texts: frozenset[str]) -> Memory:
-    """Return another memory or an ending without the words and the id of the purged one."""
+    """Return another memory or an ending without the words and the id of the purged memory."""
     row = replace(row, earlier=_other(row.earlier, gone.id), later=_other(row.later, gone.id))
     if is_ending(row):
         kept = [text for text in row.metadata.get(TEXTS, ()) if text not in texts]

@@ -1,4 +1,4 @@
-"""Set a conversation, a document or a memory apart, and release it: found only inside of itself meanwhile."""
+"""Quarantine a session, a document or a memory, and release it; meanwhile only its own session or file recalls it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from proxy.types.scope import partition, parts
 
 T = TypeVar("T", Episode, Chunk)
 
-MAX_SCREENED = 4_000  # characters of a passage in which what speaks to the model is looked for
+MAX_SCREENED = 4_000  # characters of a chunk that are searched for instructions to the model
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Stores that setting apart and releasing change."""
+    """Stores that quarantine and release change."""
 
     index: IndexCache
     book: Book
@@ -39,16 +39,16 @@ class Parts:
 async def set_apart(
     to: Parts, scope: Scope, kind: ApartKind, target: str, reason: str, now: datetime, *, by: FoundBy = "user"
 ) -> Apart:
-    """Set something of the scope's apart; again, it is the same entry. The caller holds the owner's lease.
+    """Quarantine an item of the scope; repeated, return the same entry. The caller holds the scope's lease.
 
     Args:
-        to: Where.
-        scope: Whose; of a memory, inside of its project.
-        kind: What it is.
-        target: Its id.
+        to: Stores to change.
+        scope: Whose item; for a memory, within its project.
+        kind: Kind of the item.
+        target: Id of the item.
         reason: In words.
-        now: Time of it.
-        by: Who says so.
+        now: Time of the request.
+        by: Who requests it.
     """
     agent, project, _ = parts(scope.agent)
     entry = Apart(f"qua_{secrets.token_hex(12)}", kind, target, reason, by, now, partition(agent, project))
@@ -60,7 +60,7 @@ async def set_apart(
 
 
 async def release(to: Parts, scope: Scope, entry: Apart, now: datetime) -> None:
-    """Let something out of quarantine as it was before; the caller holds the owner's lease."""
+    """Release an item from quarantine, as it was before; the caller holds the scope's lease."""
     await to.quarantine.release(scope, entry.id)
     await _move(to, scope, entry, now, is_apart=False)
 
@@ -84,7 +84,7 @@ async def _move(to: Parts, scope: Scope, entry: Apart, now: datetime, *, is_apar
 
 
 async def _move_memory(to: Parts, scope: Scope, target: str, now: datetime, *, is_apart: bool) -> list[str]:
-    """Withhold a memory with the sentence that it stood in, or give both back."""
+    """Withhold a memory with its source sentence, or restore both."""
     rows = [row for row in await to.index.store.memories(scope) if scope.owns(row.agent)]
     if not is_apart:
         batch = next((row.batch for row in rows if row.id == target and row.status == "quarantined"), "")
@@ -108,10 +108,10 @@ def _apart(change: Change) -> Change:
 
 
 def session_changes(memories: Sequence[Memory], session: str, now: datetime, *, is_apart: bool) -> list[Change]:
-    """Return the changes that set everything learned from a conversation apart, or give it back.
+    """Return the changes that quarantine all memories learned from a session, or restore them.
 
-    What it ended stays ended, but its sentence is shown nowhere. Summaries of days and weeks go with it; they are
-    written anew without it.
+    Memories that the session closed stay closed, but its closing sentence is shown nowhere. Daily and weekly summaries
+    are quarantined too, and written anew without the session.
     """
     above = {row.id for row in concerning(memories, session)}
     changes = []
@@ -125,7 +125,7 @@ def session_changes(memories: Sequence[Memory], session: str, now: datetime, *, 
 
 
 def apart_changes(changes: Iterable[Change]) -> list[Change]:
-    """Return what a turn of a conversation in quarantine may change: it adds statements, all of them apart."""
+    """Return the changes that a turn of a quarantined session may make: added statements, all quarantined."""
     return [
         replace(change, memory=_hidden(change.memory))
         for change in changes
@@ -134,12 +134,12 @@ def apart_changes(changes: Iterable[Change]) -> list[Change]:
 
 
 def apart_episodes(episodes: Sequence[Episode], targets: Collection[str]) -> list[Episode]:
-    """Return turns as they are to be stored, those of conversations in quarantine apart."""
+    """Return turns as they are to be stored, those of quarantined sessions in quarantine."""
     return [_placed(row, row.session) if row.session in targets else row for row in episodes]
 
 
 def apart_passages(chunks: Sequence[Chunk], targets: Collection[str]) -> list[Chunk]:
-    """Return passages as they are to be stored, those of files and conversations in quarantine apart."""
+    """Return chunks as they are to be stored, those of quarantined files and sessions in quarantine."""
     apart = [next((one for one in (row.document, row.session) if one in targets), "") for row in chunks]
     return [_placed(row, place) if place else row for row, place in zip(chunks, apart, strict=True)]
 
@@ -171,7 +171,7 @@ def _shown(row: Memory) -> Memory:
 
 
 def speaks_to_the_model(texts: Iterable[str]) -> bool:
-    """Return whether a passage of a file gives the model orders of its own, as hidden instructions do."""
+    """Return whether a chunk of a file instructs the model, as hidden instructions do."""
     for text in texts:
         for at in range(0, len(text), MAX_SCREENED):
             low = flat(text[at : at + MAX_SCREENED + 200])

@@ -1,6 +1,6 @@
 """Changes and questions that wait for a person: list, decide, answer, expire. Pure.
 
-No model sees a question, and it withholds nothing.
+No model receives a question, and a question withholds nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ State = Literal["open", "approved", "declined", "edited", "expired"]
 
 _STATES: dict[str, State] = {"approve": "approved", "decline": "declined", "edit": "edited", "expire": "expired"}
 
-ANSWER = "answer"  # that a question proposes: to be answered
+ANSWER = "answer"  # proposed by a question: to be answered
 _YES: Mapping[Decision, str] = {"approve": "approved", "decline": "declined"}
 
 
@@ -29,14 +29,14 @@ def reviews_in(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def state_of(review: Memory) -> State:
-    """Return where a review stands; one whose batch was undone is declined."""
+    """Return the state of a review; one whose batch was undone is declined."""
     if review.status == "archived" and review.metadata.get(DECISION) != "edit":
         return "declined"
     return _STATES.get(str(review.metadata.get(DECISION, "")), "open")
 
 
 def concerned(review: Memory, memories: Iterable[Memory]) -> list[Memory]:
-    """Return the memories that the proposed change would close, as they are now."""
+    """Return the memories that the proposed change would close, in their present state."""
     ids = review.metadata.get(PROPOSED, ()) if state_of(review) != "open" else ()
     return [row for row in memories if not is_ending(row) and (row.batch == review.id or row.id in ids)]
 
@@ -44,7 +44,7 @@ def concerned(review: Memory, memories: Iterable[Memory]) -> list[Memory]:
 def approve_changes(
     review: Memory, memories: Sequence[Memory], now: datetime, *, decision: str = "approve"
 ) -> list[Change]:
-    """Return the changes that close what a review proposes; ``undo`` takes them back."""
+    """Return the changes that close the memories of a review; ``undo`` reverses them."""
     changes = [
         Change("close", replace(row, status="closed", updated_at=now), row, "", decision)
         for row in memories
@@ -57,14 +57,14 @@ def approve_changes(
 def decline_changes(
     review: Memory, memories: Sequence[Memory], now: datetime, *, decision: str = "decline"
 ) -> list[Change]:
-    """Return the changes that bring everything back that a review withholds."""
+    """Return the changes that restore all memories that a review withholds."""
     changes = [replace(change, reason=decision) for change in undo_changes(review.id, memories, now)]
     decided = replace(_decided(review, memories, decision, now), status="archived")
     return [replace(one, memory=decided) if one.memory.id == review.id else one for one in changes]
 
 
 def expired_changes(memories: Sequence[Memory], now: datetime, days: float) -> list[Change]:
-    """Return the changes that approve requests to forget that nobody decided in time: withheld stays withheld."""
+    """Return the changes that approve undecided requests to forget after the deadline: they stay withheld."""
     return [
         change
         for row in expired(memories, now, days)
@@ -73,7 +73,7 @@ def expired_changes(memories: Sequence[Memory], now: datetime, days: float) -> l
 
 
 def expired(memories: Iterable[Memory], now: datetime, days: float) -> Iterator[Memory]:
-    """Yield the open reviews older than ``days``; none where it is 0."""
+    """Yield the open reviews older than ``days``; none if ``days`` is 0."""
     for row in reviews_in(memories) if days else ():
         if state_of(row) == "open" and now - row.created_at >= timedelta(days=days):
             yield row
@@ -89,11 +89,11 @@ class Question:
     """A question to a person.
 
     Args:
-        text: What is asked.
-        choices: Answers to choose from; a person may say something else.
-        context: What a person needs to know to answer.
-        agent: Who asks, as the client names it.
-        answer: What was answered, None until then.
+        text: The question.
+        choices: Suggested answers; a person may answer otherwise.
+        context: Background that a person needs to answer.
+        agent: The asking agent, as the client names it.
+        answer: The answer, None until then.
     """
 
     text: str
@@ -103,7 +103,7 @@ class Question:
     answer: str | None = None
 
     def row(self, id_: str, agent: str, now: datetime) -> Memory:
-        """Return the row that keeps the question."""
+        """Return the row that stores the question."""
         asked = {"choices": list(self.choices), "context": self.context, "agent": self.agent}
         metadata = {ENDING: id_, PROPOSES: ANSWER, ASKED: asked}
         return Memory(
@@ -112,7 +112,7 @@ class Question:
 
 
 def question_of(review: Memory) -> Question | None:
-    """Return the question that a review is, None where it proposes a change of memory."""
+    """Return the question of a review, None if it proposes a change of memory."""
     asked: Any = review.metadata.get(ASKED)
     if not isinstance(asked, dict):
         return None

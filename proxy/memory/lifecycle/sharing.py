@@ -1,4 +1,4 @@
-"""Share memories with teams, and take them back."""
+"""Share memories with teams, and withdraw them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from proxy.types.scope import parts
 
 
 def may_share(memory: Memory, now: datetime) -> None:
-    """Refuse what a team must not be shown.
+    """Refuse a memory that must not be shared with a team.
 
     Raises:
-        InvalidRequest: If the memory is over, a summary of private talk, or in quarantine.
+        InvalidRequest: If the memory is closed or expired, a summary of a private session, or in quarantine.
     """
     if memory.status != "active" or is_ending(memory) or is_over(memory, now):
         raise InvalidRequest("Only memories that hold are shared. Restore this one first.", param="id")
@@ -30,17 +30,17 @@ def may_share(memory: Memory, now: datetime) -> None:
 async def withdraw(
     shares: Shares, ledger: Ledger, scope: Scope, memories: Collection[str] | None = None, *, team: str = ""
 ) -> int:
-    """End shares of an owner; what conversations of others carry of them goes as well. May be repeated.
+    """End shares of a user, and drop them from other users' ledgers. Safe to repeat.
 
     Args:
-        shares: Shares of everybody.
-        ledger: Ledgers of everybody.
+        shares: Shares of all users.
+        ledger: Ledgers of all users.
         scope: Whose shares.
         memories: Only of these memories; all if None.
         team: Only with the team of this id; "": with all.
 
     Returns:
-        How many shares ended.
+        Number of ended shares.
     """
     found = [one.id for one in await shares.of_owner(scope, memories) if team in ("", one.team)]
     await ledger.drop_shared(found)

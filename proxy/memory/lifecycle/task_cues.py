@@ -1,7 +1,7 @@
-"""Tasks in what the user says: asked to be reminded of, done, or no longer to be done. Pure.
+"""Tasks in the user's messages: reminders requested, tasks done or cancelled. Pure.
 
-A false task is worse than a missing one: a sentence makes one where it asks to be reminded, or says what its author has
-to do and until when.
+A false task is worse than a missing one: a sentence makes a task if it asks for a reminder, or states what its author
+has to do and until when.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from proxy.types import Memory, Said, Turn
 
 URGENT, TRIVIAL = 8, 3  # priorities
 MAX_TITLE = 300  # characters
-MIN_SHARED = 0.6  # of the shorter of two verbs, that forms of one have in common at their beginning
+MIN_SHARED = 0.6  # of the shorter of two verbs; forms of one verb share at least this prefix
 MIN_PREFIX = 3
 _ANY_DAY = datetime(2020, 1, 1, tzinfo=UTC)
 _DONE_WITH = ("done with", "finished with", "fertig mit")
@@ -41,15 +41,15 @@ def with_tasks(
     now: datetime,
     agent: str = "",
 ) -> list[Change]:
-    """Return what a turn changes, with the tasks that it states and ends.
+    """Return a turn's changes, with the tasks that it opens and ends.
 
     Args:
         turn: The turn.
-        readings: Its messages as read.
-        tasks: Memories in view that are tasks.
-        changes: What the engine made of the turn.
+        readings: Its parsed messages.
+        tasks: Visible memories that are tasks.
+        changes: Changes of the turn so far.
         now: Time of learning.
-        agent: Name of the agent that was told.
+        agent: Name of the agent in the conversation.
     """
     made = list(changes)
     current = {row.id: row for row in tasks} | {change.memory.id: change.memory for change in changes}
@@ -73,7 +73,7 @@ def _with(
     now: datetime,
     known: Iterable[Memory],
 ) -> list[Change]:
-    """Return changes in which the memory of a sentence is a task's, added where there is none."""
+    """Return changes in which the memory of a sentence carries the task; add a memory if there is none."""
     if any(plain(other.title) == plain(task.title) for _, other in open_tasks(known)):
         return changes
     for at, change in enumerate(changes):
@@ -86,7 +86,7 @@ def _with(
 
 
 def _stated(sentence: Sentence, turn: Turn) -> Task | None:
-    """Return the task that a sentence states, None where it states none."""
+    """Return the task that a sentence states, None if it states none."""
     for language in languages_in(sentence.low):
         for name in ("remind", "duty"):
             found = next(language.find(name, sentence.low), None)
@@ -104,17 +104,17 @@ def _stated(sentence: Sentence, turn: Turn) -> Task | None:
 
 
 def _names_a_thing(title: str) -> bool:
-    """Return whether a title says what its verb is about: "hand in the report", not "finish this"."""
+    """Return whether a title names its verb's object: "hand in the report", not "finish this"."""
     return any([term.text] != _verbs(title)[:1] for term in _terms(title))
 
 
 def _lasts(sentence: Sentence) -> bool:
-    """Return whether a sentence says how long something goes on, not when it is to be done."""
+    """Return whether a sentence states a duration, not a due date."""
     return not listed("lasting").isdisjoint(word.text for word in words(sentence.low))
 
 
 def _may_open(language: Language, sentence: Sentence, start: int) -> bool:
-    """Return whether only words of politeness stand before a cue, in its clause."""
+    """Return whether only polite words precede a cue in its clause."""
     before = re.split(r"[,;.!?，。；！？]", sentence.low[:start])[-1]
     polite = language.words.get("polite", frozenset())
     if HAS_CJK.search(before):
@@ -123,7 +123,7 @@ def _may_open(language: Language, sentence: Sentence, start: int) -> bool:
 
 
 def _title(sentence: Sentence, found: re.Match[str]) -> str:
-    """Return what is to be done: what stands at the place of the cue, to the end of the sentence where it is last."""
+    """Return the title of a task: the text at the cue's place, up to the end of the sentence if it is last."""
     end = found.end("new") if found.end("new") < found.end() else len(sentence.text)
     return sentence.text[found.start("new") : end].strip(" \t\n.,;:!?…。！？，；\"'")[:MAX_TITLE]
 
@@ -136,7 +136,7 @@ def _priority(low: str) -> int:
 
 
 def _ended(sentence: Sentence, memories: Iterable[Memory], now: datetime, turn: Turn) -> list[Change]:
-    """Return the change by which a sentence ends the one task that it is about; none where it may be about several."""
+    """Return the change by which a sentence ends the one task that it matches; none if it matches several."""
     if sentence.is_question:
         return []
     rows = open_tasks(memories)
@@ -151,7 +151,7 @@ def _ended(sentence: Sentence, memories: Iterable[Memory], now: datetime, turn: 
 
 
 def _drops(sentence: Sentence, title: str) -> bool:
-    """Return whether a sentence says that something need not be done any more."""
+    """Return whether a sentence cancels the task of a title."""
     terms = _terms(title)
     return any(
         bool(terms) and all(holds(match["new"], term) for term in terms)
@@ -161,7 +161,7 @@ def _drops(sentence: Sentence, title: str) -> bool:
 
 
 def _does(sentence: Sentence, title: str) -> bool:
-    """Return whether a sentence says that its author did what a title says: its things, and its verb in the past."""
+    """Return whether a sentence states that its author did the task: its things, and its verb in the past."""
     tongues = languages_in(sentence.low)
     own = [one for one in tongues if one.code == tongue(sentence.text)] or tongues
     if not any(one.has("done", sentence.low) for one in own) or any(one.has("undone", sentence.low) for one in own):
@@ -204,7 +204,7 @@ def _terms(title: str) -> list[Term]:
 
 
 def _is_form(verb: str, word: str) -> bool:
-    """Return whether a word is another form of a verb, as "renewed" of "renew"; the same form says nothing."""
+    """Return whether a word is another form of a verb, as "renewed" of "renew"; the same form does not count."""
     forms = _irregular().get(verb)
     if forms is not None and word in forms:
         return True
@@ -219,6 +219,6 @@ def _is_form(verb: str, word: str) -> bool:
 
 @cache
 def _irregular() -> dict[str, frozenset[str]]:
-    """Return the forms of what is done by the form of what is to be done."""
+    """Map the form of an open task's irregular verb to its past forms."""
     rows = [row.split("/") for row in listed("verbs_done")]
     return {first: frozenset(forms) for first, *forms in rows}

@@ -17,9 +17,9 @@ TaskStatus = Literal["open", "in_progress", "waiting_for_human", "blocked", "don
 
 STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
 OVER: frozenset[str] = frozenset({"done", "cancelled"})
-PRIORITY = 5  # of 1 to 10, where nothing is said
-SOON = timedelta(days=2)  # a task due within it opens a conversation
-LATE = timedelta(days=14)  # after which a task that nobody did no longer opens one
+PRIORITY = 5  # of 1 to 10, the default
+SOON = timedelta(days=2)  # a session's first block shows tasks due within it
+LATE = timedelta(days=14)  # overdue tasks older than this are no longer shown in a first block
 MAX_OPENING, MAX_ASKED = 3, 12  # tasks in one block
 
 
@@ -28,12 +28,12 @@ class Task:
     """Title, due date, priority and status that make a memory a task.
 
     Args:
-        title: What is to be done.
-        due: Day or moment in ISO 8601 at which it is to be done, "" for none.
-        priority: 1 to 10, the most urgent the highest.
-        status: How far it is.
-        description: More about it.
-        agent: Who does it, as the client names it.
+        title: The thing to do.
+        due: Due day or time in ISO 8601, "" for none.
+        priority: 1 to 10, 10 the most urgent.
+        status: Progress.
+        description: Further details.
+        agent: Agent in charge, as the client names it.
     """
 
     title: str
@@ -44,15 +44,15 @@ class Task:
     agent: str = ""
 
     def on(self, memory: Memory) -> Memory:
-        """Return the memory as that of this task."""
+        """Return the memory with this task."""
         return replace(memory, kind="task", expires_at=None, metadata={**memory.metadata, TASK: asdict(self)})
 
 
-TASK_MARK = f'"{TASK}":'  # in the record of every row that is one
+TASK_MARK = f'"{TASK}":'  # in the stored record of every task
 
 
 def task_of(memory: Memory) -> Task | None:
-    """Return the task of a memory, None where it is none; one that ended otherwise is cancelled."""
+    """Return the task of a memory, None if it has none; a closed memory's open task is cancelled."""
     told = memory.metadata.get(TASK)
     if not isinstance(told, dict) or is_ending(memory):
         return None
@@ -62,18 +62,18 @@ def task_of(memory: Memory) -> Task | None:
 
 
 def tasks_in(memories: Iterable[Memory]) -> list[tuple[Memory, Task]]:
-    """Return the tasks among memories: the highest priority first, then what is due first, then the oldest."""
+    """Return the tasks among memories by priority, highest first, then by due date, then the oldest first."""
     found = [(row, task) for row in memories if row.status != "quarantined" and (task := task_of(row)) is not None]
     return sorted(found, key=lambda pair: (-pair[1].priority, pair[1].due or "~", pair[0].created_at, pair[0].id))
 
 
 def open_tasks(memories: Iterable[Memory]) -> list[tuple[Memory, Task]]:
-    """Return the tasks that are still to be done, in order."""
+    """Return the open tasks, in order."""
     return [(row, task) for row, task in tasks_in(memories) if row.status == "active" and task.status not in OVER]
 
 
 def changed(memory: Memory, task: Task, now: datetime, *, turn: str = "", reason: str = "request") -> Change:
-    """Return the change that makes a memory's task ``task``: what is over is closed, what is taken up again is not."""
+    """Return the change that gives a memory the task: it closes a finished task and restores a reopened one."""
     row = replace(task.on(memory), updated_at=now)
     if task.status in OVER and memory.status == "active":
         return Change("close", replace(row, status="closed", valid_to=now), memory, turn, reason)
@@ -83,13 +83,13 @@ def changed(memory: Memory, task: Task, now: datetime, *, turn: str = "", reason
 
 
 def is_asked_for(text: str) -> bool:
-    """Return whether a question asks what there is to be done."""
+    """Return whether a question asks for the open tasks."""
     low = flat(text[-600:])
     return any(tongue.has("asks", low) for tongue in languages_in(low))
 
 
 def told(memories: Sequence[Memory], question: str, now: datetime, *, is_first: bool) -> list[Hit]:
-    """Return the tasks that matter whatever else is found: all that are asked for, or what is due as a talk begins."""
+    """Return the tasks to show apart from recall: all if the question asks, or the due ones at a session's start."""
     rows = open_tasks(memories)
     if is_asked_for(question):
         return [hit_of(row, task) for row, task in rows[:MAX_ASKED]]
@@ -119,12 +119,12 @@ def hit_of(row: Memory, task: Task) -> Hit:
 
 
 def dates_of(row: Memory, task: Task) -> str:
-    """Return what stands beside a task: when it is due."""
+    """Return the date text of a task: its due date, else the memory's dates."""
     return f"due {task.due[:10]}" if task.due else row.dates
 
 
 def due_at(task: Task, row: Memory) -> datetime | None:
-    """Return the moment at which a task is due, None for none; a day ends at the user's midnight."""
+    """Return the time at which a task is due, None for none; a day ends at the user's midnight."""
     if not task.due:
         return None
     moment = parse_time(task.due if "T" in task.due else f"{task.due}T00:00:00Z")

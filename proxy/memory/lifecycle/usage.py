@@ -1,4 +1,4 @@
-"""Sum receipts up to what was used, by day, by model or by user. Pure."""
+"""Sum receipts up to usage by day, by model or by user. Pure."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 By = Literal["day", "model", "user"]
 
-# Costs of receipts that are spent on calls of memory's own models.
+# Costs in receipts for calls of memory's own models.
 CALLS = ("extraction", "captions", "summaries")
 
 
 def usage_by(receipts: Iterable[Mapping[str, Any]], by: By) -> list[dict[str, Any]]:
     """Return one entry a day, newest first, or one a model or a user by name; a day and a user with their models.
 
-    Tokens are the provider's count where it gave one. ``saved`` was left out by compaction. ``usd`` is the price of the
-    requests by the model map, 0 where that knows none. ``unfinished`` replies were refused, failed or cut.
+    Tokens are the provider's count if it gave one. ``saved``: omitted by compaction. ``usd``: price of the requests by
+    the model map, 0 if it lacks the model. ``unfinished``: replies that were refused, failed or cut.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for receipt in receipts:
@@ -38,7 +38,7 @@ def usage_by(receipts: Iterable[Mapping[str, Any]], by: By) -> list[dict[str, An
 
 
 def usage_of_sessions(receipts: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return what each conversation used, and of which clients and models, by its id.
+    """Return the usage of each conversation, with its clients and models, by its id.
 
     Args:
         receipts: Newest first; ``question`` is that of the oldest.
@@ -56,7 +56,7 @@ def usage_of_sessions(receipts: Iterable[Mapping[str, Any]]) -> dict[str, dict[s
 
 
 def usage_of_owners(receipts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Return what each owner used, from pairs of owner and receipt."""
+    """Return the usage of each owner, from pairs of owner and receipt."""
     found: dict[str, dict[str, Any]] = {}
     for owner, receipt in receipts:
         _add(found.setdefault(owner, _empty()), receipt)
@@ -64,7 +64,7 @@ def usage_of_owners(receipts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[s
 
 
 def steps_of(receipts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return of each step, by name, how often it was taken, its median and 95th percentile in milliseconds."""
+    """Return for each pipeline step, by name, its count, median and 95th percentile in milliseconds."""
     times: dict[str, list[float]] = {}
     for receipt in receipts:
         for name, ms in (receipt.get("timings") or {}).items():
@@ -76,7 +76,7 @@ def steps_of(receipts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def reasons_of(receipts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many requests lacked what of memory, the most frequent first."""
+    """Return the number of requests by the part of memory that they lacked, the most frequent first."""
     counts = Counter(reason for receipt in receipts for reason in receipt.get("degraded") or ())
     return dict(counts.most_common())
 
@@ -125,7 +125,7 @@ def _add(entry: dict[str, Any], receipt: Mapping[str, Any]) -> None:
 
 
 def counted(usage: Mapping[str, Any] | None) -> dict[str, int]:
-    """Return a provider's count of tokens under one set of names, whichever wire it came on.
+    """Return a provider's token counts under one set of names, for every wire format.
 
     >>> counted({"prompt_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 8}})
     {'input_tokens': 12, 'output_tokens': 3, 'cached_tokens': 8}
@@ -135,7 +135,7 @@ def counted(usage: Mapping[str, Any] | None) -> dict[str, int]:
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
     read = _whole(usage.get("cache_read_input_tokens"))
     written = _whole(usage.get("cache_creation_input_tokens"))
-    return {  # Anthropic counts what comes from its cache apart
+    return {  # Anthropic counts cached input tokens separately
         "input_tokens": _whole(usage.get("prompt_tokens", usage.get("input_tokens"))) + read + written,
         "output_tokens": _whole(usage.get("completion_tokens", usage.get("output_tokens"))),
         "cached_tokens": read or _whole(details.get("cached_tokens") if isinstance(details, Mapping) else 0),

@@ -1,4 +1,4 @@
-"""ChatGPT's export: ``conversations.json``, each conversation a tree of messages of which one path is shown."""
+"""ChatGPT's export: ``conversations.json``, each conversation a tree of messages with one visible path."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SPOKEN = frozenset({"text", "multimodal_text"})
 
 
 def is_one(value: Any) -> bool:
-    """Return whether a value is one of its conversations."""
+    """Return whether a value is a conversation of such an export."""
     return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
 
 
 def entries(value: Any) -> Iterator[Conversation]:
-    """Yield the conversation that a value is."""
+    """Yield the conversation of a value."""
     if not is_one(value):
         return
     remarks = [remark for node in _path(value) if (remark := _remark(node)) is not None]
@@ -26,7 +26,7 @@ def entries(value: Any) -> Iterator[Conversation]:
 
 
 def _path(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the nodes from the root to the one that is shown; without that, to the newest."""
+    """Return the nodes from the root to the current node; if none is set, to the newest."""
     nodes: Mapping[str, Any] = {key: node for key, node in value["mapping"].items() if isinstance(node, dict)}
     at = str(value.get("current_node") or "")
     if at not in nodes:

@@ -9,12 +9,12 @@ from proxy.memory.lifecycle.transfer.entries import Conversation, Remark, moment
 
 
 def is_one(value: Any) -> bool:
-    """Return whether a value is one of its conversations."""
+    """Return whether a value is a conversation of such an export."""
     return isinstance(value, dict) and isinstance(value.get("chat_messages"), list)
 
 
 def entries(value: Any) -> Iterator[Conversation]:
-    """Yield the conversation that a value is."""
+    """Yield the conversation of a value."""
     if not is_one(value):
         return
     remarks = [

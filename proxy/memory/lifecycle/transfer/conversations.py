@@ -1,4 +1,4 @@
-"""Makes turns of an imported conversation, to be learned from as if they had been said here, at their own times."""
+"""Convert an imported conversation to turns that are learned like live ones, at their own times."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from proxy.memory.lifecycle.transfer.entries import Conversation, Remark
 from proxy.text.secrets import redact
 from proxy.types import Said, Scope, Turn
 
-_STEP = timedelta(seconds=1)  # between messages without a time of their own
+_STEP = timedelta(seconds=1)  # between messages that have no time
 
 
 def session_name(service: str, conversation: Conversation) -> str:
-    """Return the name under which an imported conversation is known."""
+    """Return the session name of an imported conversation."""
     return f"{service}:{conversation.id}"[:400]
 
 
 def turns_of(scope: Scope, service: str, conversation: Conversation, now: datetime) -> tuple[list[Turn], list[str]]:
-    """Return the turns of a conversation, oldest first, and notes on what was left out of them.
+    """Return the turns of a conversation, oldest first, and notes on omitted text.
 
-    The same conversation gives the same ids, so that importing it again adds nothing, and one that has grown adds what
-    is new.
+    The same conversation gives the same ids: a second import adds nothing, and a grown conversation adds its new turns.
     """
     session = named_session(scope, session_name(service, conversation))
     notes: list[str] = []
@@ -66,7 +65,7 @@ def turns_of(scope: Scope, service: str, conversation: Conversation, now: dateti
 
 
 def _timed(remarks: Sequence[Remark], now: datetime) -> list[Remark]:
-    """Return messages all of which have a time, none before the one that it follows and none in the future."""
+    """Return the messages, each with a time, in order and none in the future."""
     known = next((one.at for one in remarks if one.at), now)
     timed: list[Remark] = []
     for one in remarks:
@@ -76,7 +75,7 @@ def _timed(remarks: Sequence[Remark], now: datetime) -> list[Remark]:
 
 
 def _exchanges(remarks: Sequence[Remark]) -> Iterator[tuple[int, list[Remark], list[Remark]]]:
-    """Yield what was said and what was answered, with the place of the first message of both."""
+    """Yield the user's messages and the replies of each exchange, with the position of its first message."""
     asked: list[Remark] = []
     replies: list[Remark] = []
     first = 0

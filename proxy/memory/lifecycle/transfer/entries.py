@@ -1,4 +1,4 @@
-"""Entries of an imported file in one shape, whichever service wrote it: conversations and statements."""
+"""Entries of an imported file in one shape for all services: conversations and statements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Remark:
     """One message of an imported conversation.
 
     Attributes:
-        files: Names and texts of what was attached.
+        files: Names and texts of its attachments.
     """
 
     role: Role
@@ -27,7 +27,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One conversation; ``id`` is equal for every export that holds it."""
+    """One conversation; ``id`` is equal in every export that holds it."""
 
     id: str
     title: str
@@ -36,10 +36,10 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One statement about the user, as another memory service kept it or as the user lists it.
+    """One statement about the user, from another memory service or the user's list.
 
     Attributes:
-        is_cut: ``text`` is the beginning of a longer one.
+        is_cut: ``text`` is the beginning of a longer statement.
     """
 
     text: str
@@ -49,7 +49,7 @@ class Told:
 
     @classmethod
     def within(cls, text: str, most: int, at: datetime | None = None) -> Told:
-        """Return a statement of at most so many characters."""
+        """Return a statement of at most ``most`` characters."""
         return cls(text[:most], at, is_cut=len(text) > most)
 
 
@@ -57,7 +57,7 @@ Entry = Conversation | Told
 
 
 def moment_of(value: Any) -> datetime | None:
-    """Return the UTC time that a file names, None where it names none that can be read."""
+    """Return the UTC time in a file's value, None if there is none that parses."""
     with suppress(ValueError):
         if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
             return parse_time(str(value))

@@ -1,4 +1,4 @@
-"""Tells whose export a file is, and reads its entries one by one, however large it is."""
+"""Detect the format of an export, and stream its entries one by one, whatever its size."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from proxy.memory.lifecycle.transfer.ours import FORMAT
 Format = Literal["throughline", "chatgpt", "claude", "mem0", "list"]
 FORMATS: tuple[Format, ...] = ("throughline", "chatgpt", "claude", "mem0", "list")
 
-MAX_UNPACKED_BYTES = 8 * 2**30  # of all that is read of an archive
-MAX_RATIO = 200  # bytes that one byte of an archive may become
+MAX_UNPACKED_BYTES = 8 * 2**30  # read from one archive
+MAX_RATIO = 200  # unpacked bytes per packed byte of an archive
 MAX_ENTRY_CHARACTERS = 64 * 2**20  # of one conversation
 MAX_LIST_LINES = 10_000
 MAX_LINE = 2_000  # characters of a line of a list
 _CHUNK = 2**20  # characters
-_HEAD = 64 * 2**10  # bytes that tell the format
+_HEAD = 64 * 2**10  # bytes that determine the format
 _CONVERSATIONS = re.compile(r"(?:\A|/)conversations(?:-\d+)?\.json\Z")
 _ARRAY = re.compile(r"(?:\{\s{0,100}\"(?:results|memories|conversations)\"\s{0,100}:\s{0,100})?\[")
 _BULLET = re.compile(r"\A\s*(?:[-*•·–]|\d{1,4}[.)]|\[[^\]]{1,40}\]\s*-?)?\s*")
@@ -50,10 +50,10 @@ _READERS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Iterator[Entry]
 
 
 def format_of(path: Path) -> Format:
-    """Return whose export a file is.
+    """Return the format of a file.
 
     Raises:
-        InvalidRequest: If it is none that is known.
+        InvalidRequest: If the format is unknown.
     """
     with _texts(path) as texts:
         for text in texts:
@@ -73,10 +73,10 @@ def format_of(path: Path) -> Format:
 
 
 def entries_of(path: Path, name: Format) -> Iterator[Entry]:
-    """Yield what an export of another service holds, in its order.
+    """Yield the entries of another service's export, in its order.
 
     Raises:
-        InvalidRequest: If it is broken; entries before the break have come by then.
+        InvalidRequest: If it is broken; the entries before the break are yielded first.
     """
     with _texts(path) as texts:
         for text in texts:
@@ -89,10 +89,10 @@ def entries_of(path: Path, name: Format) -> Iterator[Entry]:
 
 
 def nothing_of(path: Path, name: Format) -> InvalidRequest:
-    """Return the error for a file that holds no entry of the format that it is read as.
+    """Return the error for a file without an entry of the given format.
 
     Raises:
-        InvalidRequest: If it is of no format that is known.
+        InvalidRequest: If the file has no known format.
     """
     found = format_of(path)
     if found != name:
@@ -103,10 +103,10 @@ def nothing_of(path: Path, name: Format) -> InvalidRequest:
 
 
 def _refuse_others(path: Path) -> None:
-    """Refuse a file that is no text, or text that is certainly neither an export nor a list.
+    """Refuse a file that is not text, or is certainly neither an export nor a list.
 
     Raises:
-        InvalidRequest: If it is one; says what it seems to be.
+        InvalidRequest: If it is; the message states its probable type.
     """
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -131,7 +131,7 @@ def _listed(text: IO[str]) -> Iterator[Told]:
 
 @contextmanager
 def _texts(path: Path) -> Iterator[Iterator[IO[str]]]:
-    """Yield the texts to be read: the file, or what an archive has of conversations."""
+    """Yield the texts to read: the file, or the conversation files of an archive."""
     if not zipfile.is_zipfile(path):
         _refuse_others(path)
         with path.open(encoding="utf-8", errors="replace") as text:
@@ -140,7 +140,7 @@ def _texts(path: Path) -> Iterator[Iterator[IO[str]]]:
     try:
         with zipfile.ZipFile(path) as archive, closing(_inside(archive)) as texts:
             yield texts
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last of a password or method
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # RuntimeError: password or method
         raise InvalidRequest("The archive is damaged or locked. Unpack it and send conversations.json.") from error
 
 
@@ -186,11 +186,11 @@ def _values(text: IO[str]) -> Iterator[Any]:
             return
         if len(buffer) - at > MAX_ENTRY_CHARACTERS:
             raise InvalidRequest("One conversation in the file is larger than may be read.")
-        size = max(size, len(buffer) - at)  # a long entry is tried again when twice as much of it is there
+        size = max(size, len(buffer) - at)  # the buffer doubles before the next try on a long entry
 
 
 def _decoded(buffer: str, at: int, *, is_last: bool) -> tuple[Any, int] | None:
-    """Return the value that begins at a place and its end, None where more has to be read first."""
+    """Return the value that begins at ``at`` and its end, None if more text has to be read first."""
     try:
         return _DECODER.raw_decode(buffer, at)
     except RecursionError as error:
@@ -202,7 +202,7 @@ def _decoded(buffer: str, at: int, *, is_last: bool) -> tuple[Any, int] | None:
 
 
 def _opening(buffer: str) -> int:
-    """Return where the first entry may begin: inside an array, or inside the one that an object holds."""
+    """Return the offset of the first entry: inside an array, or inside the array of an object."""
     start = len(buffer) - len(buffer.lstrip("\ufeff \t\r\n"))
     head = _ARRAY.match(buffer, start)
     return head.end() if head else 0

@@ -1,4 +1,4 @@
-"""mem0's export: its memories, as ``get_all`` answers them."""
+"""mem0's export: its memories, in the shape of ``get_all``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ MAX_TEXT = 20_000  # characters
 
 
 def is_one(value: Any) -> bool:
-    """Return whether a value is one of its memories."""
+    """Return whether a value is a memory of such an export."""
     return isinstance(value, dict) and isinstance(value.get("memory"), str)
 
 
 def entries(value: Any) -> Iterator[Told]:
-    """Yield the memory that a value is."""
+    """Yield the memory of a value."""
     if is_one(value) and value["memory"].strip():
         yield Told.within(value["memory"].strip(), MAX_TEXT, moment_of(value.get("created_at")))

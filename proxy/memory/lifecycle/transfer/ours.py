@@ -1,7 +1,7 @@
-"""Our own export: everything of a scope as JSON lines, and the way back.
+"""Throughline's export: everything of a scope as JSON lines, and its import.
 
-The first line is the manifest: format, version, and how many entries of which kind follow. The last one has the SHA-256
-of all lines before it. Vectors are not in it, as they are computed anew; neither is what only this server can use.
+The first line is the manifest: format, version, and the number of entries of each kind. The last line has the SHA-256
+of all lines before it. Vectors are omitted, as the import computes them; so is data that only this server can use.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from proxy.types import Chunk, Episode, Memory, Scope
 from proxy.types.scope import partition, parts
 
 FORMAT, VERSION = "throughline.export", 1
-BATCH = 200  # lines that are stored in one go
+BATCH = 200  # lines stored at a time
 MAX_NUMBER = 2**31 - 1  # in a row; the index holds 32 bits
 MAX_LINE_BYTES = 512 * 2**20  # a document of the largest size in base64
 _BLOB = re.compile(r"[0-9a-f]{64}(?:\.webp)?")
@@ -42,7 +42,7 @@ _WORDS = ("text", "quote", "context")
 
 
 class _OfEnding(BaseModel):
-    """Metadata by which an ending withholds; an unfit one would fail every recall."""
+    """Metadata by which an ending withholds texts; a malformed one would fail every recall."""
 
     hides: list[tuple[str, int, int]] = []
     texts: list[str] = []
@@ -56,12 +56,12 @@ _CHECKED: Mapping[Noun, TypeAdapter[Any]] = {
 }
 
 
-Numbered = tuple[int, Mapping[str, Any]]  # an entry behind the number of its line
+Numbered = tuple[int, Mapping[str, Any]]  # number of its line, and the entry
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The stores that an export is made from and an import goes into."""
+    """Stores that an export reads and an import writes."""
 
     store: Rows
     index: IndexCache
@@ -75,7 +75,7 @@ class Manifest:
     """Manifest of an export.
 
     Attributes:
-        named: Kind (``agents``, ``projects``), id and name of what is named by an id that holds on its server alone.
+        named: Kind (``agents``, ``projects``), id and name of entries whose ids are valid only on their server.
     """
 
     owner: str
@@ -89,9 +89,9 @@ class Manifest:
 
 
 async def export(places: Places, scope: Scope, now: datetime) -> AsyncIterator[bytes]:
-    """Yield the lines of an export of everything that the scope owns: of a user everything, of all agents.
+    """Yield the lines of an export of the scope's data; for a user, of all agents and projects.
 
-    Of a project or an agent it is what is theirs and what is common, nothing of another.
+    For a project or an agent: its own data and the common data, nothing of another.
     """
     rows = {
         noun: [row for row in await _rows_of(places, scope, noun) if not scope.agent or scope.owns(row.agent)]
@@ -113,14 +113,14 @@ async def export(places: Places, scope: Scope, now: datetime) -> AsyncIterator[b
     written = dict.fromkeys(counts, 0)
     for name in tables:
         async for row in places.dump.rows(scope, name, memories):
-            if written[name] < tables[name]:  # what came since the count is for the next export
+            if written[name] < tables[name]:  # rows added after the count belong to the next export
                 written[name] += 1
                 yield line({"type": name, "value": row})
     for name in names:
         written["blobs"] += 1
         try:
             data = base64.b64encode(await places.blobs.get(scope, name)).decode()
-        except NotFound:  # damaged or gone: the rest is worth having
+        except NotFound:  # damaged or missing: the other entries are still worth exporting
             data = ""
         yield line({"type": "blobs", "value": {"name": name, "base64": data}})
     for noun in NOUNS:
@@ -130,10 +130,10 @@ async def export(places: Places, scope: Scope, now: datetime) -> AsyncIterator[b
 
 
 def examine(path: Path) -> Manifest:
-    """Read an export through, and return its manifest.
+    """Read a whole export, and return its manifest.
 
     Raises:
-        InvalidRequest: If it is not whole, was changed, or is of a later version.
+        InvalidRequest: If it is incomplete, was changed, or has a later version.
     """
     digest, number, last = hashlib.sha256(), 0, b""
     head: dict[str, Any] = {}
@@ -164,7 +164,7 @@ def examine(path: Path) -> Manifest:
 
 
 def lines(path: Path) -> Iterator[Numbered]:
-    """Yield the entries of an export that was examined, each with the number of its line."""
+    """Yield the entries of an examined export, each with the number of its line."""
     with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
             entry = _object(line, number)
@@ -179,20 +179,20 @@ async def restore(
     entries: Sequence[Numbered],
     ids: Mapping[str, str],
 ) -> tuple[dict[str, int], list[str]]:
-    """Add entries of an export to what the owner has; what is there already stays as it is.
+    """Add entries of an export to a scope; existing rows stay unchanged.
 
     Args:
-        places: Where they go.
-        scope: Whose they are now.
+        places: Stores to write to.
+        scope: The new owner.
         manifest: Of the export.
         entries: Each with the number of its line.
-        ids: Today's ids of agents and projects, by those that they had.
+        ids: Present ids of agents and projects, by their ids in the export.
 
     Returns:
-        How many came, by kind, and notes on single ones.
+        Number of added entries by kind, and notes on single entries.
 
     Raises:
-        InvalidRequest: If one makes no sense; the message names its line.
+        InvalidRequest: If an entry is malformed; the message names its line.
     """
     added: dict[str, int] = {}
     notes: list[str] = []
@@ -232,7 +232,7 @@ async def _put_items(places: Places, scope: Scope, noun: Noun, items: Sequence[A
 
 
 def _has_place(kind: str, value: Mapping[str, Any], *, is_home: bool) -> bool:
-    """Return whether a row can mean something here; exports had links of a conversation without their position."""
+    """Return whether a row is meaningful here; old exports had links of a conversation without their position."""
     return kind not in AT_HOME or (is_home and (kind != "chain" or "seq" in value))
 
 
@@ -244,7 +244,7 @@ def _row(kind: str, value: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 
 def _item(noun: Noun, value: Mapping[str, Any], number: int, notes: list[str]) -> Any:
-    """Return a row; a secret in it is left out, and its place noted."""
+    """Return a row; redact a secret in it, and note its line."""
     try:
         item = decoder(LAYOUTS[noun])(orjson.dumps(value))
         if not all(is_storable(value[name]) for name in LAYOUTS[noun].times if value.get(name) is not None):
@@ -304,7 +304,7 @@ async def _put_blob(places: Places, scope: Scope, value: Mapping[str, Any], numb
 
 
 async def _blobs(places: Places, scope: Scope) -> list[str]:
-    """Return the names of the bytes that the owner's files have, thumbnails included."""
+    """Return the blob names of the scope's files, thumbnails included."""
     found: list[str] = []
     async for row in places.dump.rows(scope, "media", ()):
         found += [row["sha256"], f"{row['sha256']}.webp"] if row["kind"] == "image" else [row["sha256"]]
