@@ -1,4 +1,4 @@
-"""Documents and images as memory: captions, abstracts, stand-ins for files a model cannot read.
+"""Documents and images as memory: captions, abstracts, text in place of files that a model cannot read.
 
 Open first: ``library``. Imports: learn, recall, conversations and below.
 """

@@ -1,4 +1,4 @@
-"""Captions of images: by the operator's vision model where one is configured, else without a model."""
+"""Captions of images: by the operator's vision model if one is configured, else without a model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PROMPT = (
 _IMAGE_PIECE = 600  # characters
 _TIMEOUT_S = 60.0  # of a call; nobody waits for it longer than `media.caption_deadline_ms`
 _MAX_CAPTION, _MAX_OBJECTS, _MAX_OBJECT = 1000, 12, 60
-_MAX_BYTES = 5 * 2**20  # of an image that providers take inline
+_MAX_BYTES = 5 * 2**20  # largest image that providers accept inline
 _TAKEN = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 
@@ -47,7 +47,7 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A reply of the model and what it cost; no caption where it says nothing that can be used."""
+    """A reply of the model and its cost; no caption if the reply is unusable."""
 
     caption: Caption | None
     tokens: int
@@ -55,21 +55,21 @@ class Described:
 
 
 class Captioner:
-    """Asks the operator's vision model, with the operator's key."""
+    """Client of the operator's vision model, with the operator's key."""
 
     def __init__(self, access: ModelAccess) -> None:
         self._access = access
 
     @property
     def model(self) -> str:
-        """Its name."""
+        """Name of the model."""
         return self._access.model
 
     async def describe(self, data: bytes, media_type: str) -> Described:
-        """Return what the model says.
+        """Return the model's description of an image.
 
         Raises:
-            ProxyError: If it cannot be reached, or refuses.
+            ProxyError: If the model is unreachable or refuses.
         """
         url = f"data:{media_type};base64,{base64.b64encode(data).decode()}"
         parts = [{"type": "text", "text": _PROMPT}, {"type": "image_url", "image_url": {"url": url}}]
@@ -88,7 +88,7 @@ class Captioner:
 
 
 def captioner(settings: MediaSettings, environ: Mapping[str, str]) -> Captioner | None:
-    """Return what describes images, None where no model is configured.
+    """Return the configured captioner, None if no model is configured.
 
     Raises:
         ConfigError: If the model needs a key and there is none.
@@ -107,12 +107,12 @@ def captioner(settings: MediaSettings, environ: Mapping[str, str]) -> Captioner 
 
 
 def is_sendable(data: bytes, media_type: str) -> bool:
-    """Return whether providers take an image as it is."""
+    """Return whether providers accept an image unchanged."""
     return media_type in _TAKEN and len(data) <= _MAX_BYTES
 
 
 def read_caption(text: str) -> Caption | None:
-    """Return the caption in a model's reply, however it is wrapped; plain prose is a caption too."""
+    """Return the caption in a model's reply, in any wrapping; plain prose is a caption too."""
     found = find_json(text, _judge)
     value = found.value if found is not None else None
     if not isinstance(value, dict):
@@ -132,7 +132,7 @@ def _judge(value: Any) -> Literal["answer", "item"] | None:
 
 
 def words_of(image: Image) -> str:
-    """Return an image in words: what a model saw, what its file says, what is written in it; no more is claimed."""
+    """Return an image in words: the model's caption, the file's metadata and its text; nothing else is claimed."""
     lines = []
     if image.caption:
         lines.append(image.caption)

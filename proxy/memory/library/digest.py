@@ -1,4 +1,4 @@
-"""A document in a few of its own sentences; pure."""
+"""Extractive summary of a document; pure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _MAX_SENTENCES = 1500
 _SPACE = re.compile(r"\s+")
 _MIN, _MAX = 30, 400
 _MAX_CHARACTERS = 700
-_LEAD = 40  # sentences at the start, where a document says what it is about
+_LEAD = 40  # sentences at the start, where a document states its subject
 _LEAD_BONUS = 1.3
 
 
 def digest(texts: Sequence[str], most_characters: int = _MAX_CHARACTERS) -> str:
-    """Return the sentences that say most of what is said often (SumBasic, Nenkova and Vanderwende 2005), in order.
+    """Return the highest-scoring sentences by SumBasic (Nenkova and Vanderwende, 2005), in document order.
 
-    A text without such sentences (code, a table, a list) is represented by its beginning: a digest is empty only where
-    the text is.
+    A text without sentences (code, a table, a list) is represented by its beginning: only an empty text has an empty
+    digest.
 
     Args:
         texts: The pages.
-        most_characters: Of the whole digest.
+        most_characters: Maximum length of the whole digest.
     """
     sentences = _sentences(texts)
     words = [frozenset(content(sentence)) for sentence in sentences]
@@ -43,7 +43,7 @@ def digest(texts: Sequence[str], most_characters: int = _MAX_CHARACTERS) -> str:
         left -= len(sentences[at]) + 1
         chosen.append(at)
         for word in words[at]:
-            shares[word] **= 2  # what has been said need not be said again
+            shares[word] **= 2  # words that a chosen sentence holds need no repetition
     return " ".join(sentences[at] for at in sorted(chosen)) or _beginning("\n".join(texts).strip(), most_characters)
 
 

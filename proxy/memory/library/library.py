@@ -1,4 +1,4 @@
-"""Takes in what users show: the bytes by content, a row that says how far they are read; reading is the worker's."""
+"""Store uploads and attachments: bytes by content hash, a row for ingest progress; the worker parses them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proxy.store.media import Media, Shown
 from proxy.text.secrets import redact_name
 from proxy.types import Document, Image, Scope
 
-FILE_ID = "file-thr"  # how ids of uploads that only we have begin
+FILE_ID = "file-thr"  # prefix of ids of uploads that only Throughline has
 _MAX_NAME = 200
 _MAX_NAMES = 19  # besides the first
 _MAX_USES = 200
@@ -35,14 +35,14 @@ _ENDINGS = {"application/pdf": ".pdf", "image/png": ".png", "image/jpeg": ".jpg"
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """Something shown.
+    """One upload or attachment.
 
     Args:
         data: The bytes.
-        name: Of the file, "" where it has none.
-        declared: Media type that the client says it is.
-        source: How it came.
-        now: When.
+        name: File name, "" if it has none.
+        declared: Media type that the client declares.
+        source: Origin.
+        now: Time of arrival.
         content_type, priority, metadata: As in ``Document``.
     """
 
@@ -57,7 +57,7 @@ class Parcel:
 
 
 class Library:
-    """Documents and images of every owner."""
+    """Documents and images of all users."""
 
     def __init__(self, media: Media, files: Files, blobs: Blobs, settings: MediaSettings) -> None:
         self.media, self.files, self.blobs = media, files, blobs
@@ -66,10 +66,10 @@ class Library:
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
 
     async def take_in(self, scope: Scope, parcel: Parcel) -> tuple[Shown, bool]:
-        """Keep something, to be read soon; return it and whether it is new: the same bytes are kept and read once.
+        """Store an item for ingest; return it and whether it is new: equal bytes are stored and parsed once.
 
         Raises:
-            MediaRefused: If it is of no kind that is read, or too large.
+            MediaRefused: If its type is unsupported, or it is too large.
         """
         size, most = len(parcel.data), self._settings.max_file_bytes
         if size > most:
@@ -88,7 +88,7 @@ class Library:
     async def upload(
         self, scope: Scope, item: Shown, *, name: str, purpose: str, size_bytes: int, now: datetime, id_: str = ""
     ) -> Upload:
-        """Give something an id of ``/v1/files``: the provider's where it has the file as well, else one of ours."""
+        """Give an item an id of ``/v1/files``: the provider's if it has the file too, else a Throughline id."""
         upload = Upload(
             id_ or f"{FILE_ID}{secrets.token_hex(12)}",
             item.id,
@@ -120,7 +120,7 @@ class Library:
         return await self.media.rename(scope, item.id, lambda names: (*names, name), now=now) or item
 
     async def used(self, scope: Scope, item: Shown) -> Shown:
-        """Note the conversation in which something was shown."""
+        """Record the session in which an item was used."""
         session = scope.session
         if not session or session in item.used_in:
             return item
@@ -131,18 +131,18 @@ class Library:
         return await self.media.change(scope, item.id, edit) or item
 
     def recognised(self, scope: Scope, data: str) -> str:
-        """Return the id of what was shown here before in this very form, "" where it is not known; costs nothing."""
+        """Return the id of an item sent before in exactly this form, "" if unknown; needs no I/O."""
         return self._seen.get(_print_of(scope, data), "") if data else ""
 
     def recognise(self, scope: Scope, data: str, item: Shown) -> None:
-        """Note the form in which something was shown, so that it is known when the client sends its history again."""
+        """Record the form in which an item was sent, so that it is recognised when the client resends its history."""
         if data:
             self._seen[_print_of(scope, data)] = item.id
             if len(self._seen) > _MAX_SEEN:
                 self._seen.popitem(last=False)
 
     def lock(self, scope: Scope) -> asyncio.Lock:
-        """Return what is held while bytes and rows of an owner do not fit each other."""
+        """Return the lock to hold while bytes and rows of a user disagree."""
         return self._locks.setdefault(scope.user, asyncio.Lock())
 
 
@@ -169,7 +169,7 @@ def as_said(known: Shown, now: Shown) -> Shown:
 
 
 def _print_of(scope: Scope, data: str) -> tuple[str, ...]:
-    """Return what tells one long Base64 text from others, without looking at all of it."""
+    """Return a fingerprint of a long Base64 text from samples, without reading all of it."""
     places = (0, len(data) // 3, len(data) * 2 // 3, max(0, len(data) - _SAMPLE))
     return scope.user, scope.agent, str(len(data)), *(data[at : at + _SAMPLE] for at in places)
 
@@ -192,11 +192,11 @@ def _item(scope: Scope, parcel: Parcel, sniffed: Sniffed, sha256: str) -> Shown:
 
 
 def _nameless(parcel: Parcel, sniffed: Sniffed) -> str:
-    """Return a name for what has none."""
+    """Return a name for an unnamed file."""
     whose = " from a tool" if parcel.source == "tool" else ""
     return f"{sniffed.kind}{whose} of {parcel.now.date().isoformat()}{_ENDINGS.get(sniffed.media_type, '')}"
 
 
 def _head(data: bytes) -> bytes:
-    """Return the start of some bytes, and of long ones the end, where archives have their directory."""
+    """Return bytes for type detection: the start, of long data also the end, where archives have their directory."""
     return data if len(data) <= _HEAD_BYTES else data[: _HEAD_BYTES // 2] + data[-_HEAD_BYTES // 2 :]

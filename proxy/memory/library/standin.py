@@ -1,4 +1,4 @@
-"""Words that stand in a request where the model cannot take an image or a file."""
+"""Text in a request in place of an image or a file that the model cannot read."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def of_content(name: str, content: Content) -> str:
 
 
 def of_parts(document: Document, chunks: Sequence[Chunk], budget: int) -> str:
-    """Return a document's outline and some of its passages, best first, in the order of the document.
+    """Return a document's outline and some of its chunks, chosen best first, in document order.
 
     Args:
         document: The document.
-        chunks: Its passages, best first.
-        budget: Most tokens, about.
+        chunks: Its chunks, best first.
+        budget: Maximum tokens, approximately.
     """
     outline = _cut(_data(document.outline), round(budget * _OUTLINE_SHARE))
     summary = _cut(_data(document.summary), round(budget * _OUTLINE_SHARE))
@@ -77,7 +77,7 @@ def of_parts(document: Document, chunks: Sequence[Chunk], budget: int) -> str:
 
 
 def of_refusal(name: str, why: str) -> str:
-    """Return what is said of a file that cannot be read."""
+    """Return the text for a file that cannot be read."""
     return f"[File {_name(name)} could not be read: {_label(why)}]"
 
 
@@ -90,19 +90,19 @@ def _label(text: str) -> str:
 
 
 def _data(text: str) -> str:
-    """Return what a file says so that it ends no frame of ours and begins none."""
+    """Return a file's text so that it neither closes nor opens one of Throughline's frames."""
     return _FRAME.sub("[ ", fence.passage(text))
 
 
 async def passages(scope: Scope, store: Rows, model: str, document: Document, query: Query) -> list[Chunk]:
-    """Return the passages of one document by how well they fit a query.
+    """Return the chunks of one document, ranked by a query.
 
     Args:
-        scope: Whose.
-        store: Where they are.
+        scope: Whose document.
+        store: Store of the chunks.
         model: The embedding model.
-        document: Which.
-        query: What is asked.
+        document: The document.
+        query: The query.
     """
     shelf = ChunkShelf(store.dimension, model)
     ids = [f"{document.id}.{seq}" for seq in range(document.chunks)]

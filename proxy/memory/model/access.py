@@ -28,8 +28,8 @@ class ChosenModel:
         api_key: None for the provider's own variable.
         base_url: None for the provider's own.
         timeout_s: Of one call; None: 300 s for a base URL on this machine, else 60 s.
-        setting: Common beginning of its settings' names, such as ``memory.summary``.
-        otherwise: The setting that does without it, for the error's message.
+        setting: Common prefix of its settings' names, such as ``memory.summary``.
+        otherwise: The setting that works without the model, for the error's message.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ChosenModel:
 
 
 def model_access(chosen: ChosenModel, environ: Mapping[str, str]) -> ModelAccess:
-    """Return with what a model is called, by the settings and the provider's variables.
+    """Return the access to a model, by the settings and the provider's variables.
 
     Raises:
         ConfigError: If it needs a key and there is none.
@@ -52,7 +52,7 @@ def model_access(chosen: ChosenModel, environ: Mapping[str, str]) -> ModelAccess
     key = chosen.api_key.get_secret_value().strip() if chosen.api_key else ""
     if not key and _may_use_environment(known, base_url, environ):
         key = known.key_from(environ) or ""
-        if key and known.is_ambient:  # what stands there is no key but where the host's credentials are
+        if key and known.is_ambient:  # the variable names the host's credentials, and is no key
             return ModelAccess(chosen.name, None, base_url, timeout_s)
     if not key and not _needs_no_key(known, base_url):
         variables = " or ".join(known.key_variables) or "the provider's variable"
@@ -64,10 +64,10 @@ def model_access(chosen: ChosenModel, environ: Mapping[str, str]) -> ModelAccess
 
 
 def judge_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelAccess | None:
-    """Return with what the judge is called, None where the built-in engine decides alone.
+    """Return the access to the judge, None if the built-in engine decides alone.
 
     Raises:
-        ConfigError: If its key is missing, or the model that ``extractor: model`` asks for.
+        ConfigError: If its key is missing, or the model that ``extractor: model`` requires.
     """
     if settings.extractor == "builtin":
         return None
@@ -90,7 +90,7 @@ def judge_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelA
 
 
 def _may_use_environment(known: Provider, base_url: str | None, environ: Mapping[str, str]) -> bool:
-    """A key from the environment goes to its provider's own host only, or where the environment sends it."""
+    """Return whether the base URL may get the environment's key: the provider's host, or the environment's base URL."""
     named = known.base_from(environ)
     return base_url is None or known.owns(base_url) or (bool(named) and providers.normal_base(base_url) == named)
 
@@ -108,7 +108,7 @@ def _provider_of(model: str, *, has_base: bool) -> Provider:
 
 
 def _needs_no_key(known: Provider, base_url: str | None) -> bool:
-    """Return whether the model runs on a server of one's own."""
+    """Return whether the model runs on a local or self-hosted server."""
     return known.is_local or _is_on_loopback(base_url)
 
 

@@ -14,7 +14,7 @@ import structlog
 from proxy.errors import CallRefused
 from proxy.upstream import litellm
 
-# Wordings of OpenAI, DeepSeek, Groq, LM Studio, vLLM and llama.cpp when they reject the schema of a call.
+# Error texts of OpenAI, DeepSeek, Groq, LM Studio, vLLM and llama.cpp when they reject the schema of a call.
 _SCHEMA_REFUSED = re.compile(
     r"response[_ ]?format|json[_ ]?schema|structured[_ ]output|guided[_ ](?:decoding|json)|grammar|invalid schema",
     re.IGNORECASE,
@@ -31,11 +31,11 @@ class Completion:
     """A model's whole reply.
 
     Attributes:
-        text: Content; empty or None where the reply has none.
+        text: Content; empty or None if the reply has none.
         prompt_tokens, completion_tokens: As the provider counted them.
-        cost_usd: By the model map; None or 0 where the model is not in it.
+        cost_usd: By the model map; None or 0 if it lacks the model.
         finish_reason: ``stop``, ``length``, ``content_filter`` …
-        refusal: The provider's refusal text, where it has a field for it.
+        refusal: The provider's refusal text, if it has a field for it.
     """
 
     text: str | None
@@ -64,14 +64,14 @@ class Complete(Protocol):
         Args:
             model: As LiteLLM names it.
             messages: ``role`` and ``content``; roles are system, user and assistant.
-            schema: JSON Schema of the reply, fit for strict structured output. A server that refuses
-                schemas is asked without one, so the reply may not keep to it.
+            schema: JSON Schema of the reply, fit for strict structured output. If a server refuses schemas, the call is
+                repeated without it, so the reply may not match it.
             timeout_s: Limit of the whole call.
             max_tokens: Limit of the reply; None leaves it to the server.
             temperature: 0 makes replies repeatable.
 
         Raises:
-            ProxyError: If the provider cannot be reached or answers with an error.
+            ProxyError: If the provider is unreachable or answers with an error.
         """
 
 
@@ -81,7 +81,7 @@ class ModelAccess:
 
     Attributes:
         model: As LiteLLM names it.
-        api_key: None where the server needs none or the host's own credentials serve.
+        api_key: None if the server needs none or uses the host's own credentials.
         base_url: None for the provider's own.
         timeout_s: Limit of one call.
     """
@@ -148,7 +148,7 @@ class _Call:
 
 
 def connect(access: ModelAccess) -> Complete:
-    """Return the call that uses ``access``; temperature 0 unless the caller says otherwise."""
+    """Return the call that uses ``access``; temperature 0 unless the caller sets it."""
     return _Call(access)
 
 
@@ -161,10 +161,10 @@ class Prompt:
     parts: Mapping[str, str]
 
     def fill(self, part: str, values: Mapping[str, object] | None = None) -> str:
-        """Return a part with each ``{{name}}`` replaced by its value; values are not looked into again.
+        """Return a part with each ``{{name}}`` replaced by its value; values are not expanded again.
 
         Raises:
-            KeyError: If there is no such part, or a place has no value.
+            KeyError: If there is no such part, or a placeholder has no value.
         """
         given = values or {}
         return _PLACE.sub(lambda place: str(given[place["name"]]), self.parts[part])
@@ -175,7 +175,7 @@ def load_prompt(name: str) -> Prompt:
     """Return the prompt in ``prompts/<name>.md``.
 
     Raises:
-        FileNotFoundError: If the package carries no such prompt.
+        FileNotFoundError: If the package has no such prompt.
         ValueError: If the file has no front matter.
     """
     text = resources.files("proxy.memory.model").joinpath("prompts", f"{name}.md").read_text("utf-8")
@@ -183,7 +183,7 @@ def load_prompt(name: str) -> Prompt:
 
 
 def parse_prompt(text: str) -> Prompt:
-    """Return the prompt that ``text`` writes.
+    """Parse the text of a prompt file.
 
     Raises:
         ValueError: If front matter, its name or its version is missing.

@@ -1,4 +1,4 @@
-"""Finds the JSON in what a model wrote: among prose, fences and thoughts, cut off, or in a dialect of its own."""
+"""Find the JSON in a model's reply: within prose, fences and thoughts, truncated, or in non-standard syntax."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import json_repair
 
-MAX_CHARACTERS = 100_000  # of a reply that are looked at; repairing as many garbled ones takes about 0.5 s of CPU
+MAX_CHARACTERS = 100_000  # of a reply that are parsed; repairing as many garbled ones takes about 0.5 s of CPU
 _MAX_DEPTH = 64
 _MAX_LITERAL = len("-Infinity")
 _MAX_FAILURES = 64  # broken openings before the rest of a text counts as garbage
@@ -33,11 +33,11 @@ Judge = Callable[[Any], Literal["answer", "item"] | None]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Parsed value and its place.
+    """A parsed value.
 
     Args:
-        value: The answer, or the list of items where they stand one by one.
-        is_cut: The text broke off within the last item of the list, which is not to be trusted.
+        value: The answer, or the list of items if they come separately.
+        is_cut: The text ends within the last item of the list, which is unreliable.
     """
 
     value: Any
@@ -45,14 +45,14 @@ class Found:
 
 
 def find_json(text: str, judge: Judge) -> Found | None:
-    """Return the answer in a model's reply, strictly read where possible and repaired where not.
+    """Return the answer in a model's reply, parsed strictly if possible, else repaired.
 
-    What stands in a ``<think>`` block does not count. Of several answers the last one counts: models show examples
-    and repeat their input before they answer.
+    A ``<think>`` block does not count. Of several answers the last one counts: models show examples and repeat their
+    input before they answer.
 
     Args:
-        text: The reply; what lies beyond ``MAX_CHARACTERS`` is not looked at.
-        judge: Says of a parsed value whether it is a whole answer, one item of an answer, or neither.
+        text: The reply; text beyond ``MAX_CHARACTERS`` is ignored.
+        judge: Classifies a parsed value as a whole answer, one item of an answer, or neither.
     """
     whole = text[:MAX_CHARACTERS].strip("\ufeff \t\r\n")
     strict = _strict(whole)
@@ -69,12 +69,12 @@ def find_json(text: str, judge: Judge) -> Found | None:
 
 
 def has_json(text: str) -> bool:
-    """Return whether anything in a reply, thoughts aside, might open JSON."""
+    """Return whether anything in a reply, except thoughts, may open JSON."""
     return any(_LIKELY.search(variant) for variant in _without_thoughts(text[:MAX_CHARACTERS]))
 
 
 def _without_thoughts(text: str) -> Iterator[str]:
-    """Yield the readings of a reply: a tag may also be part of what the user said."""
+    """Yield the readings of a reply: a tag may also be quoted from the user's text."""
     *_, tail = _THOUGHT_END.split(_THOUGHT.sub("", text))  # some chat templates swallow the opening tag
     yield tail
     if tail != text and text[:1] in ("{", "[", "`"):
@@ -82,7 +82,7 @@ def _without_thoughts(text: str) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield what stands in code fences, the last one first, then the whole."""
+    """Yield the contents of code fences, the last one first, then the whole text."""
     for fence in reversed(list(_FENCE.finditer(text))):
         yield fence["inner"]
     yield text
@@ -149,7 +149,7 @@ def _repaired(text: str, broken: list[int], judge: Judge) -> Found | None:
 
 
 def _is_unfinished(text: str) -> bool:
-    """Return whether a text is JSON as far as it goes, and only its end is missing."""
+    """Return whether a text is valid JSON except for its missing end."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:

@@ -46,9 +46,9 @@ __all__ = [
 
 _log = structlog.get_logger(__name__)
 
-MAX_TOKENS, MAX_REPAIR_TOKENS = 120, 1500  # a reply has 10-60; a model that thinks first fits the second limit
+MAX_TOKENS, MAX_REPAIR_TOKENS = 120, 1500  # a reply has 10-60; the second limit fits a model that thinks first
 _MAX_MESSAGE, _MAX_REPEATED = 1500, 400  # characters
-_VAGUE_SHARE = 0.75  # of the older statements, from three on
+_VAGUE_SHARE = 0.75  # of the older statements, if there are three or more
 
 _FORGET = re.compile(
     r"forget|delet|eras|remov|vergiss|vergess|lösch|streich|olvid|borr|elimin|забы|забуд|удали|忘|删|刪|oubli|effac",
@@ -63,10 +63,10 @@ class Judgement:
 
     Attributes:
         targets: Their indices in the given order, ascending.
-        words: Copied words that stand in an older statement, before the guards of ``targets``.
+        words: Copied words that occur in an older statement, before the guards of ``targets``.
         cost_usd, usage: Of all calls; ``usage`` has ``prompt_tokens`` and ``completion_tokens``.
         model: As LiteLLM names it.
-        note: ``refused`` where the model declined to read the text, else "".
+        note: ``refused`` if the model declined to read the text, else "".
     """
 
     targets: tuple[int, ...] = ()
@@ -78,7 +78,7 @@ class Judgement:
 
 
 class ModelJudge:
-    """Asks a chat model which words of older statements a message ends."""
+    """Client of a chat model that names the words of older statements that a message ends."""
 
     def __init__(self, complete: Complete, model: str, *, timeout_s: float = 60.0) -> None:
         self._complete, self._model, self._timeout_s = complete, model, timeout_s
@@ -93,8 +93,8 @@ class ModelJudge:
             older: Nearest older statements, verbatim; those beyond ``MAX_OLDER`` are ignored.
 
         Raises:
-            JudgementFailed: If no reply could be read, or none came in time.
-            ProxyError: If the provider cannot be reached or answers with an error.
+            JudgementFailed: If no reply is readable, or none came in time.
+            ProxyError: If the provider is unreachable or answers with an error.
         """
         if not older or not _without_questions(message):
             return Judgement(model=self._model)
@@ -151,7 +151,7 @@ class ModelJudge:
 def select_judge(
     settings: MemorySettings, environ: Mapping[str, str], connect: Callable[[ModelAccess], Complete]
 ) -> ModelJudge | None:
-    """Return the judge that the settings ask for, None where the built-in engine decides alone.
+    """Return the judge that the settings select, None if the built-in engine decides alone.
 
     Raises:
         ConfigError: If ``extractor`` is ``model`` and the model or its key is missing.
@@ -167,10 +167,10 @@ def select_judge(
 
 
 def messages_for(message: str, older: Sequence[str]) -> list[dict[str, str]]:
-    """Return the chat that asks; all but the last message are the same on every call.
+    """Return the messages of the call; all but the last are the same on every call.
 
-    Statements and message are cut and put on one line each, so that neither can imitate the prompt's layout;
-    questions in the message are left out.
+    Statements and message are cut and put on one line each, so that neither can imitate the prompt's layout; questions
+    in the message are omitted.
     """
     return [*map(dict, _fixed_part()), {"role": "user", "content": _question(message, older)}]
 
@@ -178,8 +178,8 @@ def messages_for(message: str, older: Sequence[str]) -> list[dict[str, str]]:
 def targets(words: Sequence[str], message: str, older: Sequence[str]) -> list[int]:
     """Return the indices of the older statements that hold a word, ascending.
 
-    Left out are words of (nearly) all statements, and statements of which neither the word stands in the message
-    nor any content word is shared with it; so is everything where the message only asks.
+    A word that (nearly) all statements hold is ignored. A statement is skipped if the message has neither the word nor
+    a content word of the statement. A message that only asks gives none.
     """
     if not _without_questions(message):
         return []
@@ -216,7 +216,7 @@ def _line(text: str, limit: int) -> str:
 
 
 def _without_questions(message: str) -> str:
-    """Return the sentences that may end something; a question does so only where it asks to forget."""
+    """Return the sentences that may end something; a question counts only if it asks to forget."""
     parts = [message[start:end] for start, end in sentences(message)]
     return " ".join(part for part in parts if _may_state(part) or _FORGET.search(part))
 

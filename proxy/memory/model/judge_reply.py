@@ -1,7 +1,7 @@
-"""Reading of the judge's replies: refusals, or words copied from older statements, tolerant about form.
+"""Parsing of the judge's replies: refusals, or words copied from older statements, in any common form.
 
 ProxyError
-└── JudgementFailed (502): no readable reply this time; a later try may bring one
+└── JudgementFailed (502): the reply is unreadable; a later try may succeed
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ JUDGE_SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 MAX_OLDER, MAX_WORDS = 8, 3
-MAX_STATEMENT = 300  # characters of a statement that are shown
+MAX_STATEMENT = 300  # characters of a statement in the prompt
 
 _LIST_KEYS = frozenset({"changed", "changes", "ended", "replaced", "words", "items", "result", "results", "answer"})
 _WORD_KEYS = ("word", "words", "phrase", "quote", "text", "value", "name", "old", "statement")
@@ -45,7 +45,7 @@ _SIDE_KEYS = frozenset({"verdict", "status", "reason", "explanation", "message",
 _VERDICTS = frozenset({"ended", "replaced", "changed", "corrected", "forgotten"})
 _NO_VERDICTS = frozenset({"none", "unchanged", "kept", "same", "unaffected", "still holds", "holds", "no change"})
 _EDGES = " \t\n\"'“”„«»‹›()[]*_.,;:!?…。，！？、「」"
-_SPACED = rf"(?:(?![{CJK}])[^\W_])"  # a letter or digit of a script that puts spaces between words
+_SPACED = rf"(?:(?![{CJK}])[^\W_])"  # a letter or digit of a script that separates words by spaces
 _BRACKETS = str.maketrans("<>", "‹›")
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
 _FILTERED = frozenset({"content_filter", "safety", "refusal"})
@@ -64,7 +64,7 @@ _APOLOGIES = re.compile(
 
 
 class JudgementFailed(ProxyError):
-    """The model's reply could not be read; another try later may bring one."""
+    """The model's reply is unreadable; a later try may succeed."""
 
     status, type, code = 502, "upstream_error", "judgement_failed"
 
@@ -78,7 +78,7 @@ def is_refusal(reply: Completion) -> bool:
 
 
 def words_in(reply_text: str | None, older: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that a reply copies, as they stand in a shown older statement; others are void.
+    """Return the words that a reply copies, as they occur in a shown older statement; others are dropped.
 
     Raises:
         JudgementFailed: If the reply holds no JSON of a known shape; the message repeats nothing of it.
@@ -88,7 +88,7 @@ def words_in(reply_text: str | None, older: Sequence[str]) -> tuple[str, ...]:
         raise JudgementFailed("there is no JSON object with a list of changes in it")
     strings = list(_strings(found.value))
     if found.is_cut and not (isinstance(found.value, list) and found.value[-1:] == [None]):
-        strings = strings[:-1]  # may be the beginning of a longer word
+        strings = strings[:-1]  # the last may be the beginning of a longer word
     if found.is_cut and not strings:
         raise JudgementFailed("it breaks off within its first change")
     copied = (next(filter(None, (span(word, one) for one in older[:MAX_OLDER])), "") for word in strings)
@@ -109,7 +109,7 @@ def span(word: str, text: str, limit: int = MAX_STATEMENT) -> str:
 
 
 def neutral(text: str) -> str:
-    """Return a text without angle brackets, so that it cannot write a chat template's own tokens."""
+    """Return a text without angle brackets, so that it cannot contain a chat template's tokens."""
     return text.translate(_BRACKETS)
 
 
@@ -143,7 +143,7 @@ def _strings(value: Any) -> Iterator[str]:
         named = next((given[key] for key in _WORD_KEYS if given.get(key)), None)
         fields = [("word", named)] if named else [pair for pair in given.items() if pair[0] not in _SIDE_KEYS]
         for key, one in fields:
-            yield from [key] if _is_verdict(one) else _strings(one)  # {"Borg": "ended"} names it by the key
+            yield from [key] if _is_verdict(one) else _strings(one)  # {"Borg": "ended"} has the word as its key
 
 
 def _by_key(value: dict[Any, Any]) -> dict[str, Any]:
