@@ -1,4 +1,4 @@
-"""Keys, scopes and limits: who asks, and how much they may.
+"""Keys, scopes and limits: identity of a request, and its allowance.
 
 Open first: ``auth``. Imports: dialects and below.
 """

@@ -1,4 +1,4 @@
-"""Identity of a request: from the client's key and headers to a scope, or to no memory at all."""
+"""Identity of a request: from the client's key and headers to a scope, or to no memory."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class Identity:
     """Identity behind a client's key.
 
     Args:
-        tenant: 32 hex digits, or "" where there is no memory.
-        user: The user the key is bound to, "" where the key itself is the user.
-        own: Id of the key of ours, so that two keys of one tenant are two users.
+        tenant: 32 hex digits, "" if there is no memory.
+        user: The user that the key is bound to, "" if the key itself is the user.
+        own: Id of the Throughline key, so that two keys of one tenant are two users.
         may_name: Whether the key may name users and times.
-        reason: Why there is no memory, as the response header says it.
-        allowance: What a key of ours may ask for, where its operator said so.
-        models: Patterns of the models that it may ask for; empty: all.
-        offers_recall: Whether its requests are offered the ``recall`` tool without asking for it.
-        is_operator: Whether it sees counts and health of the whole server.
-        takes_commands: Whether ``/memory`` in a chat is answered here, whatever the settings say.
-        teams: Names of the teams that a key of ours binds its users to.
+        reason: Reason for no memory, for the response header.
+        allowance: Limits of the Throughline key, if its operator set any.
+        models: Patterns of the models that it may use; empty: all.
+        offers_recall: Whether its requests get the ``recall`` tool by default.
+        is_operator: Whether it may read counts and health of the whole server.
+        takes_commands: Whether ``/memory`` in a chat is answered here, whatever the settings.
+        teams: Names of the teams that a Throughline key binds its users to.
     """
 
     tenant: str = ""
@@ -56,16 +56,16 @@ class Identity:
 
     @property
     def holder(self) -> str:
-        """Holder that is counted: a Throughline key, else the tenant; all requests without either share one."""
+        """Id for rate limits: of the Throughline key, else of the tenant; all requests without either share one."""
         return self.own or self.tenant
 
     def may_use(self, model: str) -> bool:
-        """Return whether the key may ask for a model."""
+        """Return whether the key may use a model."""
         return not self.models or any(fnmatchcase(model, pattern) for pattern in self.models)
 
 
 def other_secret(found: str) -> str:
-    """Return what is said where the secret is not the one that a folder was written with, and how to mend it."""
+    """Return the error text for a secret that differs from the one of the data folder, with the remedy."""
     return (
         f"this folder was written with another secret; restore {SECRET_FILE} ({found}). Nobody's memory is found "
         "without the right one: bring it back from a backup (or auth.secret, where that was set), or start with "
@@ -74,22 +74,22 @@ def other_secret(found: str) -> str:
 
 
 class Hasher:
-    """Keyed hashes of keys and user ids, so that neither stands on disk."""
+    """Keyed hashes of keys and user ids, so that neither is stored on disk."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
     @classmethod
     def load(cls, settings: AuthSettings, data_dir: Path, *, may_make: bool = True) -> Hasher:
-        """Take the secret from the settings, else from the data folder, where it is made once.
+        """Load the secret from the settings, else from the data folder, which creates it once.
 
         Args:
-            settings: May name the secret.
+            settings: May hold the secret.
             data_dir: Holds ``secret.key`` otherwise.
-            may_make: Whether a missing or empty file is made anew; not where data was written with it.
+            may_make: Whether to create a missing or empty file; False if data was written with it.
 
         Raises:
-            ConfigError: If the file is not readable, or is missing or empty and may not be made.
+            ConfigError: If the file is unreadable, or is missing or empty and must not be created.
         """
         if settings.secret is not None:
             return cls(settings.secret.get_secret_value().encode())
@@ -107,7 +107,7 @@ class Hasher:
             ) from error
 
     def digest(self, kind: str, *parts: str) -> str:
-        """Return 32 hex digits of a keyed hash; the parts cannot run into each other."""
+        """Return 32 hex digits of a keyed hash; lengths separate the parts."""
         framed = b"".join(
             len(raw).to_bytes(4, "big") + raw for raw in (p.encode("utf-8", "surrogatepass") for p in (kind, *parts))
         )
@@ -119,10 +119,10 @@ def passthrough_identity(key: str, settings: AuthSettings, hasher: Hasher, host:
 
     Args:
         key: As the client sent it, "" for none.
-        settings: Tell which keys are placeholders.
+        settings: List the placeholder keys.
         hasher: Makes the ids.
-        host: Where the request came in.
-        local_user: Whom every key means on loopback; "": nobody.
+        host: Address at which the request arrived.
+        local_user: User of every key on loopback; "": none.
     """
     if not key:
         return Identity(reason="no-identity")
@@ -138,12 +138,12 @@ def passthrough_identity(key: str, settings: AuthSettings, hasher: Hasher, host:
 def person_of(
     identity: Identity, headers: Mapping[str, str], body: Mapping[str, Any], settings: AuthSettings, now: datetime
 ) -> str:
-    """Return whom the request is about, "" where the key itself is the user.
+    """Return the person that the request names, "" if the key itself is the user.
 
-    A name counts only where the key may name users.
+    A name counts only if the key may name users.
 
     Raises:
-        NamesNobody: If the name is none.
+        NamesNobody: If the name is invalid.
     """
     if identity.user or not identity.may_name or not identity.tenant:
         return identity.user
@@ -158,16 +158,16 @@ def person_of(
 
 
 def scope_of(identity: Identity, headers: Mapping[str, str], named: str, hasher: Hasher) -> Scope:
-    """Return the scope that a request reads and writes, its session left open.
+    """Return the scope that a request reads and writes, without its session.
 
     Args:
-        identity: Whose key.
+        identity: Of the key.
         headers: By lower-case name.
-        named: The person, as ``person_of`` gives it.
+        named: The person, from ``person_of``.
         hasher: Makes the ids.
 
     Raises:
-        Forbidden: If the request names a team of which the key is none.
+        Forbidden: If the request names a team that the key does not belong to.
     """
     user = (
         hasher.digest("user", identity.tenant, named)
@@ -183,10 +183,10 @@ def scope_of(identity: Identity, headers: Mapping[str, str], named: str, hasher:
 
 
 def _teams_of(identity: Identity, headers: Mapping[str, str], hasher: Hasher) -> tuple[Team, ...]:
-    """Return the team that a request names, else all of its key.
+    """Return the team that a request names, else all teams of its key.
 
     Raises:
-        Forbidden: If the key is in no such team.
+        Forbidden: If the key does not belong to the named team.
     """
     named = _filled(headers.get("x-memory-team", ""))
     if named and named not in identity.teams:
@@ -199,7 +199,7 @@ def _teams_of(identity: Identity, headers: Mapping[str, str], hasher: Hasher) ->
 
 
 def project_name(headers: Mapping[str, str]) -> str:
-    """Return the project that a request names, "" for none; a template that was not filled in names none."""
+    """Return the project that a request names, "" for none; an unfilled template counts as none."""
     return _filled(headers.get("x-memory-project", ""))
 
 
@@ -214,12 +214,12 @@ def project_id(hasher: Hasher, user: str, name: str) -> str:
 
 
 def session_name(headers: Mapping[str, str], body: Mapping[str, Any], kept: str = "") -> str:
-    """Return the conversation's id as the client names it, "" where it does not; a template not filled in is no name.
+    """Return the session name that the client gives, "" if it gives none; an unfilled template is no name.
 
     Args:
         headers: By lower-case name.
         body: As parsed.
-        kept: Id of a conversation that the provider keeps; a cache key may be shared by many of them.
+        kept: Id of a conversation that the provider stores; preferred to a cache key, which many may share.
     """
     explicit = headers.get("x-memory-session", "")
     aliases = [headers.get(name, "") for name in _SESSION_HEADERS]
@@ -231,20 +231,20 @@ def session_name(headers: Mapping[str, str], body: Mapping[str, Any], kept: str 
 
 
 def _filled(name: str) -> str:
-    """Return a name, "" for a template that was not filled in."""
+    """Return a name, "" for an unfilled template."""
     name = name.strip()
     return "" if is_unfilled(name) else name
 
 
 def _write_once(path: Path, text: str) -> None:
-    """Several processes may start at once: the first one's secret stands."""
+    """Write the file unless it has content: of several processes starting at once, the first one's secret wins."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
         file.flush()
-        os.fsync(descriptor)  # a power loss must not leave it empty: what was written with it would be lost
+        os.fsync(descriptor)  # a power loss must not leave it empty: data written with the secret would be lost
     try:
         path.hardlink_to(draft)
     except FileExistsError:

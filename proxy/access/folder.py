@@ -1,4 +1,4 @@
-"""Opens the database of a data folder and makes sure that secret, database, tables and blobs belong together."""
+"""Open the database of a data folder, and check that secret, database, tables and blobs belong together."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class Folder:
 
 
 async def open_folder(settings: Settings, clock: Clock, *, looks_closely: bool = False) -> Folder:
-    """Open and migrate the database, take the secret, and compare what each store says of the folder.
+    """Open and migrate the database, load the secret, and compare the folder stamps of all stores.
 
-    Where the database was emptied or removed, that is noted as an incident and service goes on.
+    If the database was emptied or removed, it records an incident and continues.
 
     Args:
         settings: Of the server.
-        clock: Tells when an incident was found.
-        looks_closely: Read through the database, for a second at most; once per start, not once per process.
+        clock: Time source for incidents.
+        looks_closely: Scan the database, for a second at most; once per start, not once per process.
 
     Raises:
-        ConfigError: If the secret is another one than the data was written with, or stores of two folders are mixed.
+        ConfigError: If the secret differs from that of the data, or stores of two folders are mixed.
         StoreDamaged: If the database is damaged.
         StoreUnavailable: If the database cannot be opened.
     """
@@ -72,7 +72,7 @@ async def _matched(settings: Settings, database: Database, clock: Clock) -> Hash
     for name, stamp in written.items():
         if not hmac.compare_digest(stamp.secret, check):
             raise ConfigError(other_secret(f"{name} was written with another one"))
-    if not settings.store.database_url:  # a database elsewhere may serve several folders, one for each machine
+    if not settings.store.database_url:  # an external database may serve several folders, one for each machine
         _refuse_mixture(written)
     if own is None and not has_rows and (holding or beside):
         await _note_loss(database, clock)
@@ -88,13 +88,13 @@ async def _matched(settings: Settings, database: Database, clock: Clock) -> Hash
 
 async def _note_loss(database: Database, clock: Clock) -> None:
     incidents = Incidents(database)
-    if not any(known.part == "database" for known in await incidents.unseen()):  # a repair has said so already
+    if not any(known.part == "database" for known in await incidents.unseen()):  # a repair has recorded it already
         await incidents.note(FOLDER, Incident("database", LOSS, lost=None, at=clock.now()))
         _log.error(LOSS, mend="put a backup of throughline.db in its place, or `throughline check --repair`")
 
 
 def _refuse_mixture(written: dict[str, Stamp]) -> None:
-    """Raise where stores hold data of different folders: memory would be shown that its history knows nothing of."""
+    """Raise if stores hold data of different folders: recall would show memories without their history."""
     if len({stamp.folder for stamp in written.values()}) > 1:
         raise ConfigError(
             f"{', '.join(sorted(written))}: these belong to different data folders. Put back those that belong "

@@ -1,7 +1,7 @@
 """Limits of one key: requests and tokens a minute, streams at a time.
 
-Each process counts for itself: of ``--workers N`` every one grants its N-th part of the rates, and at least one
-request and one stream.
+Each process counts separately: with ``--workers N`` each grants the N-th part of the rates, and at least one request
+and one stream.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _ROUNDING = 1e-6
 
 
 class Bucket:
-    """A token bucket (Turner, IEEE Communications 1986): so much at once, and as much again in the course of a minute.
+    """A token bucket (Turner, IEEE Communications 1986): its capacity at once, and the same again within a minute.
 
-    Taking more than there is leaves a debt, which is paid off before anything else is granted.
+    Taking more than the level leaves a debt, which is paid off before anything else is granted.
 
     Args:
         capacity: Per minute, positive.
@@ -40,18 +40,18 @@ class Bucket:
         self._at = now
 
     def level(self, now: float) -> float:
-        """Return what is there; less than nothing is a debt."""
+        """Return the level; a negative level is a debt."""
         self._level = min(self.capacity, self._level + (now - self._at) * self.capacity / _MINUTE_S)
         self._at = now
         return self._level
 
     def wait_s(self, amount: float, now: float) -> float:
-        """Return the seconds until ``amount`` is there; for more than the capacity, until all of that is."""
+        """Return the seconds until ``amount`` is available; for more than the capacity, until the bucket is full."""
         missing = min(amount, self.capacity) - self.level(now)
         return missing * _MINUTE_S / self.capacity if missing > _ROUNDING else 0.0
 
     def take(self, amount: float) -> None:
-        """Take something, or give it back."""
+        """Take an amount; a negative one is returned."""
         self._level = min(self.capacity, self._level - amount)
 
 
@@ -62,7 +62,7 @@ class _Account:
     streams: int = 0
 
     def is_idle(self, now: float) -> bool:
-        """Return whether a fresh one would be the same."""
+        """Return whether the account equals a fresh one."""
         buckets = [bucket for bucket in (self.requests, self.tokens) if bucket is not None]
         return not self.streams and all(bucket.level(now) >= bucket.capacity for bucket in buckets)
 
@@ -71,8 +71,8 @@ class Limits:
     """Usage by holder of an allowance.
 
     Args:
-        clock: Tells the time.
-        processes: How many share the allowances.
+        clock: Time source.
+        processes: Number of processes that share the allowances.
     """
 
     def __init__(self, clock: Clock, *, processes: int = 1) -> None:
@@ -84,7 +84,7 @@ class Limits:
         """Count a request.
 
         Raises:
-            RateLimited: If the holder has no more requests for now; nothing is counted then.
+            RateLimited: If the holder has no requests left for now; nothing is counted then.
         """
         if not allowance.is_limited:
             return UNLIMITED
@@ -109,7 +109,7 @@ class Limits:
         return account
 
     def _forget(self, now: float) -> None:
-        """Drop who has used nothing lately; where all have, who did longest ago."""
+        """Drop the idle holders; if none is idle, the least recently used one."""
         idle = [holder for holder, account in self._accounts.items() if account.is_idle(now)]
         for holder in idle or [next(iter(self._accounts))]:
             del self._accounts[holder]
@@ -126,7 +126,7 @@ class Limits:
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """One request that was let in; to be closed when its reply has ended, one way or another."""
+    """One admitted request; close it when its reply ends, however it ends."""
 
     _clock: Clock
     _account: _Account
@@ -140,15 +140,15 @@ class Ticket:
 
     @property
     def counts_tokens(self) -> bool:
-        """Return whether the reply has to be read to know what it cost."""
+        """Return whether the reply has to be parsed for its token count."""
         return self._account.tokens is not None
 
     def reserve(self, *, tokens: int, is_stream: bool) -> None:
-        """Take what the request will need as far as that is known.
+        """Reserve the expected tokens and stream of the request.
 
         Args:
-            tokens: An estimate; what the provider counts replaces it when the reply has ended.
-            is_stream: Whether the reply is going to be a stream.
+            tokens: An estimate; the provider's count replaces it when the reply ends.
+            is_stream: Whether the reply will be a stream.
 
         Raises:
             RateLimited: If the holder has no tokens or no stream left for now.
@@ -167,18 +167,18 @@ class Ticket:
             self._holds_stream = True
 
     def begin(self, status: int, coding: str = "") -> None:
-        """Note status and content coding of the reply: an error costs no tokens."""
+        """Record status and content coding of the reply: an error costs no tokens."""
         self._has_failed = status >= 400
         if self._meter is not None:
             self._meter.decode(coding)
 
     def feed(self, chunk: bytes) -> None:
-        """Look at a piece of the reply."""
+        """Meter a piece of the reply."""
         if self._meter is not None:
             self._meter.feed(chunk)
 
     def close(self) -> None:
-        """Give the stream back and settle the tokens; once."""
+        """Release the stream and settle the tokens; idempotent."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -191,7 +191,7 @@ class Ticket:
             self._account.tokens.take(used - self._reserved)
 
     def headers(self) -> list[tuple[str, str]]:
-        """Return what is left, under the names that OpenAI uses."""
+        """Return the remaining limits, under OpenAI's header names."""
         now = self._clock.monotonic()
         found: list[tuple[str, str]] = []
         for kind, bucket in (("requests", self._account.requests), ("tokens", self._account.tokens)):
@@ -205,7 +205,7 @@ class Ticket:
         return found
 
     def refusal(self, kind: str, limit: str, wait_s: float) -> RateLimited:
-        """Return the error that says which limit was reached and for how long."""
+        """Return the error for a reached limit, with the time until the next try."""
         LIMITED.labels(kind).inc()
         told = {
             "retry-after": str(max(1, math.ceil(wait_s))),
@@ -219,7 +219,7 @@ class Ticket:
 
 
 class _Unlimited(Ticket):
-    """Counts nothing."""
+    """A ticket without limits."""
 
     def reserve(self, *, tokens: int, is_stream: bool) -> None:
         del tokens, is_stream

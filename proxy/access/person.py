@@ -1,4 +1,4 @@
-"""Find the person that a request names, in one order of sources; a name that a client did not fill in names nobody."""
+"""Find the person that a request names, in a fixed order of sources; an unfilled template names no person."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from proxy.errors import NamesNobody
 
 JWT_HEADER = "x-openwebui-user-jwt"
 JWT_ISSUER = "open-webui"
-JWT_LEEWAY_S = 60  # clocks of two machines
+JWT_LEEWAY_S = 60  # clock difference of two machines
 MAX_JWT = 8_192  # characters
-DEVICE = "device_user"  # of metadata: the ``user_id`` there is a coding agent's own, of a device or an account
+DEVICE = "device_user"  # of metadata: the ``user_id`` next to it identifies a coding agent's device or account
 
 _OPEN_WEBUI_ID = "x-openwebui-user-id"
-# A template that nothing was put into, in whole or in part, and the words of languages for nothing.
+# An unfilled template, in whole or in part, and programming languages' words for null.
 _TEMPLATE = re.compile(
     r"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}|<%.{0,200}?%>|\$\{[^}]{0,200}\}|#\{[^}]{0,200}\}|\[\[.{0,200}?\]\]"
     r"|\A\W*(?:\$[A-Za-z_][\w.]*|%_*[A-Za-z][\w.]*%|<[A-Za-z_][\w .-]*>|\{[A-Za-z_][\w.]*\}|__[A-Z][A-Z_]*__)\W*\Z",
@@ -35,7 +35,7 @@ _NOTHING = re.compile(
 
 
 def is_unfilled(name: str) -> bool:
-    """Return whether a name is an unfilled template or a word for nothing, so that it names nobody.
+    """Return whether a name is an unfilled template or a word for null.
 
     >>> [is_unfilled(name) for name in ("{{USER_ID}}", "%USER%", "null", "[object Object]", "ana", "Null Island")]
     [True, True, True, True, False, False]
@@ -47,17 +47,17 @@ def is_unfilled(name: str) -> bool:
 def named_person(
     headers: Mapping[str, str], body: Mapping[str, Any], *, secret: str, now: datetime, is_of_device_owner: bool
 ) -> str:
-    """Return the person that a request names, "" where it names none; the first source that is there decides.
+    """Return the person that a request names, "" if none; the first source present decides.
 
     Args:
         headers: By lower-case name.
         body: As parsed.
-        secret: Open WebUI's, with which it signs who its user is; "" where none is configured.
+        secret: Open WebUI's secret for its signed user token; "" if none is configured.
         now: Time of the request.
-        is_of_device_owner: The key is a person's own, so that a device's id names nobody else.
+        is_of_device_owner: The key is a person's own, so that a device's id names no other person.
 
     Raises:
-        NamesNobody: If that source was not filled in, or is signed and the signature does not hold.
+        NamesNobody: If that source is unfilled, or its signature is invalid.
     """
     explicit = headers.get("x-memory-user", "").strip()
     if not explicit and (JWT_HEADER in headers or (secret and headers.get(_OPEN_WEBUI_ID, "").strip())):
@@ -83,7 +83,7 @@ def named_person(
 
 
 def _signed(token: str, secret: str, now: datetime) -> str:
-    """Return the subject of a JSON Web Token (RFC 7519) in HS256 that Open WebUI signed for this moment."""
+    """Return the subject of a JSON Web Token (RFC 7519) in HS256 that Open WebUI signed and that is valid now."""
     if not secret:
         raise NamesNobody("X-OpenWebUI-User-Jwt cannot be checked: set auth.openwebui_jwt_secret to its secret.")
     refused = NamesNobody(
