@@ -1,4 +1,4 @@
-"""Words of every language: folding, tokens, dates, secrets, fences of injected text.
+"""Language-dependent text processing: folding, tokens, dates, secrets, fences of injected text.
 
 Open first: ``words``. Imports: settings and below.
 """

@@ -1,6 +1,6 @@
-"""Dates that stand beside a statement of the user, and when a statement stops being current; pure.
+"""Dates shown beside a statement of the user, and the time at which a statement expires; pure.
 
-All words are data (``languages/*.toml``, section ``[dates]``); what the phrases mean is in ``days``.
+All words are data (``languages/*.toml``, section ``[dates]``); ``days`` resolves the phrases.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _SHOWN = {
     "within": "until",
 }
 _ENDS = ("until", "end_of", "next_units")
-_PASSING = (("day", 0), ("unit", 0))  # end a passing state only
+_PASSING = (("day", 0), ("unit", 0))  # end only a passing state
 _NEVER = re.compile(r"(?!)")
 
 
 def dates_in(text: str, at: datetime, code: str) -> str:
-    """Return the dates that time words of a statement mean, "" where nothing needs resolving or all is uncertain.
+    """Return the dates of a statement's time words, "" if none needs resolving or all are uncertain.
 
     >>> at = datetime.fromisoformat("2026-11-26T09:00-03:00")
     >>> dates_in("I fly to Porto next Friday and stay until 10 December", at, "en")
     '2026-12-04, until 2026-12-10'
 
     Args:
-        text: What the user said.
-        at: When, on the user's own clock.
-        code: Language of ``text``; without a table of its dates the result is "".
+        text: The user's statement.
+        at: Time of the statement, by the user's own clock.
+        code: Language of ``text``; the result is "" if it has no table of dates.
     """
     reading = _read(text, at, code)
     if reading is None:
@@ -57,15 +57,15 @@ def dates_in(text: str, at: datetime, code: str) -> str:
 
 
 def expiry_of(text: str, at: datetime, code: str) -> datetime | None:
-    """Return the midnight at which a statement stops being current, on the user's own clock; None if it may not.
+    """Return the midnight, by the user's own clock, at which a statement expires; None if it may not.
 
-    "until Friday" and "for the next three days" end, in a statement that is neither about the past nor about something
-    that recurs. "today", "this week" and the like end only what is a passing state ("I'm in Rome"): what happened this
-    week stays true.
+    "until Friday" and "for the next three days" end a statement that is neither about the past nor about something that
+    recurs. "today", "this week" and the like end only a passing state ("I'm in Rome"): an event of this week stays
+    true.
 
     Args:
-        text: What the user said.
-        at: When, on the user's own clock.
+        text: The user's statement.
+        at: Time of the statement, by the user's own clock.
         code: Language of ``text``.
     """
     reading = _read(text, at, code)
@@ -79,15 +79,15 @@ def expiry_of(text: str, at: datetime, code: str) -> datetime | None:
 
 
 def due_of(text: str, at: datetime, code: str) -> date | None:
-    """Return the last day on which what a text asks for is in time, None where it names none that is still to come.
+    """Return the due date of a request in a text, None if it names none in the future.
 
     >>> at = datetime.fromisoformat("2026-11-26T09:00-03:00")
     >>> [str(due_of(f"remind me to call {when}", at, "en")) for when in ("tomorrow", "before June", "after Friday")]
     ['2026-11-27', '2027-05-31', 'None']
 
     Args:
-        text: What the user said.
-        at: When, on the user's own clock.
+        text: The user's statement.
+        at: Time of the statement, by the user's own clock.
         code: Language of ``text``.
     """
     reading = _read(text, at, code)
@@ -165,7 +165,7 @@ def _read(text: str, at: datetime, code: str) -> _Reading | None:
 
 
 def _dated(matches: Sequence[Match], tokens: Tokens) -> Iterator[Match]:
-    """Yield the phrases, without a weekday whose date follows: "on Friday, 4 December"."""
+    """Yield the phrases, but not a weekday followed by its date: "on Friday, 4 December"."""
     for match, following in itertools.zip_longest(matches, matches[1:]):
         is_weekday = "weekday" in match.values.get("when", match).values
         has_date = following is not None and following.meaning[0] == "date" and following.start == match.end
@@ -216,7 +216,7 @@ def _phrases(templates: Sequence[str], slots: Mapping[str, Slot]) -> Phrases:
 
 
 def _wildcards(words: str) -> re.Pattern[str]:
-    """Return a pattern of whole words, in which ``*`` stands for any letters."""
+    """Return a pattern of whole words, in which ``*`` matches any letters."""
     listed = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words.split())
     return re.compile(rf"\A(?:{listed})") if listed else _NEVER
 
@@ -260,7 +260,7 @@ def _slots(raw: Mapping[str, Any]) -> dict[str, Slot]:
 
 
 def _numbered(lines: Sequence[str], first: int = 1) -> dict[str, int]:
-    """Return the number of each form; the forms of one number are parted by "/"."""
+    """Return the number of each form; "/" separates the forms of one number."""
     return {form: number for number, forms in enumerate(lines, first) for form in forms.split("/")}
 
 

@@ -1,12 +1,12 @@
-"""Days that a time phrase means, reckoned from the day on which it was said; pure.
+"""Days of a time phrase, counted from the day of the statement; pure.
 
 Rules:
 
 - Weeks run from Monday to Sunday.
 - "next Friday" is the Friday of next week (``week``), or the first one that is more than a day ahead (``coming``);
-  where people differ (``either``) it has no date unless both are the same.
+  where usage differs (``either``) it has no date unless both are the same.
 - A weekday, or a day and month without a year, is the next one, unless the statement is about the past or recurs.
-- What is uncertain has no date: "on Thursday" said on a Thursday, a day and month that was a few weeks ago.
+- An uncertain time has no date: "on Thursday" said on a Thursday, a day and month a few weeks ago.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 from proxy.text.phrases import Match
 
 WEEK, DAYS_OF_MONTH = 7, 31
-MAX_DAYS_AHEAD = 305  # "20 November" said on the 26th may be the one six days ago as well as next year's
+MAX_DAYS_AHEAD = 305  # "20 November" said on the 26th may mean six days ago as well as next year
 
 _NUMERIC = re.compile(r"\A(\d++)([./])(\d++)(?:[./](\d++)|\.)?")
 _Values = Mapping[str, Any]
@@ -47,14 +47,14 @@ class Days(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """Day on which a statement was made, and how it limits the meaning of bare names.
+    """Day of a statement, and the limits on the meaning of bare names.
 
     Attributes:
         next_weekday: Rule of the language, as above.
         is_past: The statement is about the past.
         recurs: It is about something that recurs: "every", "birthday".
         names_weekdays: A weekday alone can be the next one.
-        is_back: The last day of a name is meant, not the next: "since Friday".
+        is_back: A name means its last day, not the next: "since Friday".
     """
 
     today: date
@@ -66,12 +66,12 @@ class Now:
 
     @property
     def looks_ahead(self) -> bool:
-        """True where a bare name means the next day of that name."""
+        """True if a bare name means the next day of that name."""
         return not (self.is_past or self.recurs)
 
 
 def resolve(match: Match, now: Now) -> Days | None:
-    """Return the days that a phrase means, None where that is uncertain or no day of the calendar."""
+    """Return the days of a phrase, None if uncertain or not in the calendar."""
     name, offset = match.meaning
     rule = _RULES.get(name)
     try:
@@ -171,7 +171,7 @@ def _on_weekday(values: _Values, _: int, now: Now) -> Days | None:
 
 
 def _weekday_day(values: _Values, _: int, now: Now) -> Days | None:
-    # "Friday the 4th": the next one, where it is within a month
+    # "Friday the 4th": the next one, if it is within a month
     days = (now.today + timedelta(days=ahead) for ahead in range(DAYS_OF_MONTH))
     found = (day for day in days if (day.weekday(), day.day) == (values["weekday"], values["day"]))
     day = next(found, None) if now.looks_ahead else None
@@ -179,7 +179,7 @@ def _weekday_day(values: _Values, _: int, now: Now) -> Days | None:
 
 
 def _named(values: _Values, offset: int, now: Now) -> Days | None:
-    # a bare name behind "since", "until" or "by"
+    # a bare name after "since", "until" or "by"
     if "weekday" in values:
         return _on_weekday(values, offset, now)
     if "month" not in values:
@@ -253,7 +253,7 @@ def _since_units(values: _Values, _: int, now: Now) -> Days | None:
 
 def _until(values: _Values, _: int, now: Now) -> Days | None:
     when: Match = values["when"]
-    opens_later = when.meaning[0] == "unit" and when.meaning[1] > 0  # "until next week": its beginning or its end
+    opens_later = when.meaning[0] == "unit" and when.meaning[1] > 0  # "until next week": until its beginning or its end
     return None if opens_later else _bound(values, 0, now)
 
 
@@ -306,7 +306,7 @@ def _monday(today: date, weeks: int) -> date:
 
 
 def _ahead(values: _Values, now: Now, *, least: int) -> int:
-    """Return the days to the first such weekday that is at least so many days ahead."""
+    """Return the days to the first such weekday that is at least ``least`` days ahead."""
     ahead = int(values["weekday"] - now.today.weekday()) % WEEK
     return ahead if ahead >= least else ahead + WEEK
 

@@ -6,7 +6,7 @@ import re
 
 from proxy.text.lexical import content
 
-# Words of file names that tell nothing of what is in there.
+# Words of file names that say nothing about the content.
 _EMPTY_NAMES = frozenset(
     [
         "document",
@@ -41,7 +41,7 @@ MIN_TELLING = 3
 
 
 def name_terms(name: str) -> frozenset[str]:
-    """Return the index terms of a file's name that tell it from others."""
+    """Return the index terms of a file's name that distinguish it."""
     stem = re.sub(r"[_.\-\s]+", " ", _ENDING.sub("", name))
     telling = (word for word in content(stem) if not word.isdigit() and word not in _EMPTY_NAMES)
     return frozenset(word for word in telling if len(word) >= MIN_TELLING or not word.isascii())

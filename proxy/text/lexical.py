@@ -1,4 +1,4 @@
-"""Words of a text in the form in which they are indexed and searched, for every script and without a dictionary."""
+"""Index terms of a text for lexical search, for every script and without a dictionary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 from snowballstemmer import stemmer as snowball
 
-LEXICAL_VERSION = 1  # stamped on stored rows: other tokens are made anew from the text
+LEXICAL_VERSION = 1  # stored with each row: rows of another version are tokenised again from their text
 
 Language = Literal["english", "german", "spanish", "french", "italian", "portuguese", "dutch"]
 
@@ -24,7 +24,7 @@ def _ranges(prefix: str) -> str:
     return "".join(map(chr, points))
 
 
-# Scripts written without spaces; Hangul is here because its particles are glued to the words.
+# Scripts written without spaces; Hangul is included because its particles are attached to the words.
 _UNSPACED = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
@@ -69,7 +69,7 @@ _SMALL_ENGLISH_WORDS = (
     "with have has can should this that not from there please"
 )
 _ENGLISH_CUES = frozenset(_SMALL_ENGLISH_WORDS.split())
-_TELLING_WORDS: dict[Language, str] = {  # tell a language too, but decide on no stems: rows in the store have theirs
+_TELLING_WORDS: dict[Language, str] = {  # detect a language, but decide no stems: stored rows keep theirs
     "german": "die was welche welcher welches welchem welchen wurde wird sind man uns unser unsere bin mir",
     "spanish": "y cuál cuáles quién cuánto cuánta cuántos cuántas son fue nuestro",
 }
@@ -80,11 +80,11 @@ _SCRIPTS = {
     "ja": re.compile("[\u3040-\u30ff]"),
     "": re.compile("[^\\W\\d_\u0041-\u024f]"),
 }
-_HAN_LETTERS = 3  # a character says as much as so many letters
+_HAN_LETTERS = 3  # a character counts as this many letters
 _CODES = {"english": "en", "german": "de", "spanish": "es", "french": "fr", "portuguese": "pt"}
 _LATIN_LETTER = re.compile("[A-Za-z\u00c0-\u024f]")
 
-# Words that say nothing about what is sought: they weigh little in a query and stay in the index.
+# Words without a topic: they weigh little in a query and stay in the index.
 _STOP_WORDS = (
     "a an the this that these those of in on at to for from by with about as into and or but if than then so not no "
     "is are was were be been being am do does did done have has had having can could will would shall should may might "
@@ -103,20 +103,20 @@ _STOP_WORDS = (
 )
 
 _cache: dict[tuple[str, str], tuple[str, ...]] = {}
-_lock = threading.Lock()  # a snowball stemmer keeps its word in itself
+_lock = threading.Lock()  # a snowball stemmer stores its word in itself
 _stemmers = {name: snowball(name) for name in ("english", "russian", "greek", "hindi", "arabic", *_CUES)}
 
 
 def tokens(text: str, language: Language | None = None) -> list[str]:
     """Return the index terms of ``text`` in reading order, repeated as often as they occur.
 
-    Words are compatibility-normalised, case-folded, stemmed and stripped of accents; runs of a script without
-    spaces become pairs of characters; a compound or a code id gives itself and its parts. A text that looks like
-    another Latin-script language than English gives that language's stems beside the English ones, so that a query
-    too short to be recognised still meets it.
+    Words are compatibility-normalised, case-folded, stemmed and stripped of accents; runs of a script without spaces
+    become pairs of characters; a compound or a code id gives itself and its parts. A text that looks like another
+    Latin-script language than English gives that language's stems beside the English ones, so that a query too short
+    for detection still matches.
 
     Args:
-        text: Anything, of any length.
+        text: Any text, of any length.
         language: The language if known; else it is guessed from its small words.
     """
     words = _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(unicodedata.normalize("NFKC", text))
@@ -129,13 +129,13 @@ def tokens(text: str, language: Language | None = None) -> list[str]:
 
 
 def weights(text: str, language: Language | None = None) -> dict[str, float]:
-    """Return the distinct terms of a query with their weight: 1, or a trace for words that say nothing.
+    """Return the distinct terms of a query with their weights: 1, or 0.05 for stop words.
 
-    A few words that betray no language are stemmed in all of them, at a quarter of the weight; so are the forms that
-    a Russian name may be stored in.
+    A few words of no detectable language are stemmed in all of them, at a quarter of the weight; so are the forms under
+    which a Russian name may be stored.
     """
     found = {term: 0.05 if term in _STOP_TERMS else 1.0 for term in tokens(text, language)}
-    for word in _CYRILLIC_WORD.findall(text):  # the Russian stemmer keeps some cases of a name apart
+    for word in _CYRILLIC_WORD.findall(text):  # the Russian stemmer gives some cases of a name different stems
         form = _plain(word.casefold())
         for term in (form, *(again for stem in tokens(form) for again in tokens(stem))):
             found.setdefault(term, 0.25)
@@ -147,14 +147,14 @@ def weights(text: str, language: Language | None = None) -> dict[str, float]:
 
 
 def content(text: str, language: Language | None = None) -> list[str]:
-    """Return the distinct terms of ``text`` that say something, in reading order."""
+    """Return the distinct terms of ``text`` without stop words, in reading order."""
     return [term for term in dict.fromkeys(tokens(text, language)) if term not in _STOP_TERMS]
 
 
 def tongue(text: str) -> str:
-    """Return the language of a text as far as its letters and small words tell: en, de, es, ru, zh, or "" for others.
+    """Return the language of a text, by its letters and small words: en, de, es, ru, zh, or "" for others.
 
-    A text of Latin letters that holds no telling word is taken for English, unless its letters say otherwise.
+    A text of Latin letters without a telling word counts as English, unless its letters indicate another language.
     """
     letters = len(_LATIN_LETTER.findall(text))
     scripts = {code: len(script.findall(text)) for code, script in _SCRIPTS.items()}
@@ -171,7 +171,7 @@ def tongue(text: str) -> str:
 
 
 def _guess(words: list[str]) -> Language:
-    """Return the language whose small words are most frequent, English where there are (almost) none."""
+    """Return the language whose small words are most frequent, English if there are (almost) none."""
     if _ANY_CUE.isdisjoint(words):
         letters = "".join(words)
         marks = () if letters.isascii() else (name for letter, name in _LETTER_CUES.items() if letter in letters)
@@ -273,7 +273,7 @@ def _script(word: str) -> str:
 
 
 def _plain(word: str) -> str:
-    """Return ``word`` without accents, points and vowel signs that writers leave out."""
+    """Return ``word`` without accents, points and vowel signs that writers omit."""
     if word.isascii():
         return word
     split = unicodedata.normalize("NFD", word)

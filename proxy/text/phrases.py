@@ -1,6 +1,6 @@
-"""Phrases with slots, found token by token in linear time; which phrases there are is data of a language.
+"""Phrases with slots, found token by token in linear time; the phrases are data of a language.
 
-A template is a row of items with blanks between them: ``next/coming`` is one of several words, ``of?`` may be missing,
+A template is a row of items with blanks between them: ``next/coming`` is one of several words, ``of?`` is optional,
 ``{month}`` is a slot.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from proxy.text.words import CJK, flat
 
-DIGIT = "#"  # stands for every token that starts with a digit
+DIGIT = "#"  # matches every token that starts with a digit
 TOKEN = re.compile(
     r"\d{4}-\d\d-\d\d(?!\d)"
     r"|\d{1,2}[./]\d{1,2}(?:[./](?:\d{4}|\d\d)|\.)?(?![./]?\d)"
@@ -27,7 +27,7 @@ _MAX_GAP = 3
 
 Meaning = tuple[str, int]
 Form = tuple[str, ...]
-Read = tuple[Any, int]  # value, and the token behind it
+Read = tuple[Any, int]  # value, and the index of the token after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Tokens:
         return self.text[self.ends[at - 1] : self.starts[at]]
 
     def follows(self, at: int, joints: str = _JOINTS) -> bool:
-        """Return whether a token stands right behind the one before it."""
+        """Return whether a token directly follows the one before it."""
         gap = self.gap(at)
         if gap in ("", " "):
             return True
@@ -73,7 +73,7 @@ def _without(joints: str) -> dict[int, None]:
 
 
 class Slot(Protocol):
-    """Reader of one place of a template.
+    """Parser of one place of a template.
 
     Attributes:
         firsts: Keys of the tokens that it can start with.
@@ -82,16 +82,16 @@ class Slot(Protocol):
     firsts: frozenset[str]
 
     def read(self, tokens: Tokens, at: int) -> Read | None:
-        """Return the value that starts at a token, and the token behind it."""
+        """Return the value that starts at a token, and the index of the token after it."""
         ...
 
 
 class Listed:
-    """Slot of listed forms; the longest that fits counts.
+    """Slot of listed forms; the longest match counts.
 
     Args:
-        forms: Values by what is written; forms of several words are allowed.
-        cased: Words that count only where they are written with a capital letter.
+        forms: Values by written form; forms of several words are allowed.
+        cased: Words that count only with a capital letter.
     """
 
     def __init__(self, forms: Mapping[str, Any], cased: Iterable[str] = ()) -> None:
@@ -114,7 +114,7 @@ class Listed:
 
 
 class Digits:
-    """Slot of one token that starts with a digit; ``parse`` returns its value, None where it has none."""
+    """Slot of one token that starts with a digit; ``parse`` returns its value, None if it has none."""
 
     firsts = frozenset([DIGIT])
 
@@ -128,7 +128,7 @@ class Digits:
 
 
 class Either:
-    """Slot that is one of several; none of them where the token before it is one of ``barred`` or a number."""
+    """Slot with several alternatives; none matches after a token of ``barred`` or a number."""
 
     def __init__(self, *slots: Slot, barred: Iterable[str] = ()) -> None:
         self._slots = slots
@@ -166,7 +166,7 @@ class _Phrase:
     rest: tuple[_Item, ...]
 
     def match(self, tokens: Tokens, start: int, first: Read) -> Match | None:
-        """Return the phrase at ``start``, where its first item was read."""
+        """Return the phrase at ``start``, whose first item is parsed already."""
         value, at = first
         values = {self.first.name: value}
         for name, slot in self.rest:
@@ -182,7 +182,7 @@ class _Phrase:
 
 
 class Phrases:
-    """Compiled templates; of several that fit at a token the longest counts, then the first.
+    """Compiled templates; of several matches at a token the longest counts, then the first.
 
     Args:
         templates: Meanings with their templates.
@@ -203,7 +203,7 @@ class Phrases:
         return frozenset(self._by_first)
 
     def find(self, tokens: Tokens) -> list[Match]:
-        """Return the phrases of a text from left to right, none over another."""
+        """Return the phrases of a text from left to right, without overlap."""
         found: list[Match] = []
         end = 0
         for at, key in enumerate(tokens.keys):
@@ -221,7 +221,7 @@ class Phrases:
                 continue
             following = tokens.keys[first[1]] if first[1] < len(tokens.keys) else ""
             for phrase in phrases:
-                if phrase.rest and following not in phrase.rest[0].slot.firsts:  # most of them end here
+                if phrase.rest and following not in phrase.rest[0].slot.firsts:  # rejects most candidates
                     continue
                 match = phrase.match(tokens, at, first)
                 if match is not None and (match.end, -phrase.order) > rank:
@@ -243,7 +243,7 @@ class Nested:
 
 
 def _expanded(template: str, slots: Mapping[str, Slot]) -> list[tuple[_Item, ...]]:
-    """Return a template without its optional items, in every combination."""
+    """Expand a template into all combinations of its optional items."""
     choices: list[Sequence[tuple[_Item, ...]]] = []
     for text in template.split():
         words = text.removesuffix("?")

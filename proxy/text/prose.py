@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from proxy.text.words import HAS_CJK
 
-SHORT = 200  # characters; less says too little about its kind
+SHORT = 200  # characters; a shorter text is too little evidence
 MAX_OTHER = 0.25  # share of digits and marks
-MIN_BLANKS = 0.03  # share of blanks, in scripts that part words by them
+MIN_BLANKS = 0.03  # share of blanks, in scripts that separate words by them
 
 
 def is_prose(text: str) -> bool:
-    """Return whether a text reads like sentences; a short one does.
+    """Return whether a text reads like sentences; short texts always do.
 
     >>> is_prose("0000a0 1f 8b 08 00 " * 30), is_prose("We walked along the river and talked. " * 10)
     (False, True)

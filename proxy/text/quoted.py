@@ -21,7 +21,7 @@ _OPEN_ENDED = re.compile(
     r"|tool_[\w-]+|search_results?",
     re.IGNORECASE,
 )
-# From such a line on everything is somebody else's.
+# After such a line all text is by another author.
 _FORWARDED = re.compile(
     r"(?<![ \t])[ \t]*+-{2,40}\s{0,9}(?:Original|Forwarded|Ursprüngliche|Weitergeleitete|Mensaje|Message d|Исходное"
     r"|Пересланное|原始|转发)"
@@ -31,7 +31,7 @@ _FORWARDED = re.compile(
     r"\s{0,9}.{0,60}[:：]$"
     r"|(?<![ \t])[ \t]*+(?:Subject|Betreff|Asunto|Objet|Assunto|Тема|主题)[ \t]?[:：]"
 )
-# What plays a part of a conversation, up to the next empty line.
+# A labelled turn of a conversation, up to the next empty line.
 _PART = re.compile(
     r"(?<![ \t])[ \t]*+[*_#\[(]{0,4}(?:user|human|assistant|chatgpt|claude|nutzer|usuario|utilisateur|пользователь|用户"
     r"|助手)[*_\])]{0,4}[ \t]?[:：]",
@@ -44,11 +44,11 @@ _FIRST_PERSON = re.compile(
     re.IGNORECASE,
 )
 _PASTED, _INTRODUCED = 1200, 600  # characters: a chat turn is rarely one paragraph of this size
-_PER_PERSON = 250  # characters for each word of the first person, at least, in what one writes of oneself
+_PER_PERSON = 250  # characters for each word of the first person; text about oneself has at least so many such words
 
 
 def quoted_spans(text: str) -> list[Span]:
-    """Return the spans of a message that are quoted in it, in order and apart, with the marks that say so."""
+    """Return the spans of a message that are quoted in it, in order, without overlap, including their marks."""
     if len(text) < _INTRODUCED and _HINT.search(text) is None:
         return []
     found = [*_by_lines(text), *_enclosed(text), *_pasted(text)]
@@ -56,11 +56,11 @@ def quoted_spans(text: str) -> list[Span]:
 
 
 def marked(text: str, quoted: Sequence[str] = ()) -> str:
-    """Return a message with everything quoted in it in brackets that say so.
+    """Return a message with each quoted part in brackets that say so.
 
     Args:
         text: A message, or a piece of one.
-        quoted: Parts of it that are known to be quoted by what stands around the piece.
+        quoted: Parts of it that the text around the piece shows to be quoted.
     """
     spans = [*quoted_spans(text), *(span for part in quoted for span in _found(text, part))]
     if not spans:
@@ -78,7 +78,7 @@ def marked(text: str, quoted: Sequence[str] = ()) -> str:
 
 
 def within(whole: str, piece: str) -> tuple[str, ...]:
-    """Return the parts of a piece of a message that are quoted there, as the whole message shows."""
+    """Return the quoted parts of a piece of a message, as the whole message shows them."""
     at = whole.find(piece)
     if at < 0:
         return ()
@@ -87,7 +87,7 @@ def within(whole: str, piece: str) -> tuple[str, ...]:
 
 
 def _found(text: str, part: str) -> Iterator[Span]:
-    """Yield where a part of a message stands in it, line by line where some of it is gone since."""
+    """Yield the position of a part in a message, line by line if some of its lines are missing."""
     for one in [part] if part in text else part.splitlines():
         if one.strip() and (at := text.find(one)) >= 0:
             yield at, at + len(one)
@@ -119,7 +119,7 @@ def _by_lines(text: str) -> Iterator[Span]:
 
 
 def _enclosed(text: str) -> Iterator[Span]:
-    """Yield what stands in triple quotes or between tags; some tags hold all the rest where they are not closed."""
+    """Yield text in triple quotes or between tags; some unclosed tags reach to the end of the text."""
     opened = -1
     for match in _TRIPLE.finditer(text):
         if opened < 0:
@@ -142,7 +142,7 @@ def _enclosed(text: str) -> Iterator[Span]:
 
 
 def _pasted(text: str) -> Iterator[Span]:
-    """Yield long paragraphs in which nobody speaks of themselves, and long texts of the kind behind a colon."""
+    """Yield long paragraphs without first-person words, and such long texts after a colon."""
     start, introduced = 0, -1
     for end in [*(match.end() for match in re.finditer(r"\n[ \t]*\n", text)), len(text)]:
         paragraph = text[start:end]
@@ -162,7 +162,7 @@ def _is_impersonal(text: str) -> bool:
 
 
 def _joined(text: str, spans: Sequence[Span]) -> list[Span]:
-    """Return spans in order, those in one that overlap or have only blanks between them."""
+    """Return spans in order; merge those that overlap or have only blanks between them."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and (start <= joined[-1][1] or not text[joined[-1][1] : start].strip()):
@@ -173,7 +173,7 @@ def _joined(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def _balanced(text: str) -> str:
-    """Return a text that closes no bracket which it has not opened."""
+    """Return a text with every unmatched closing bracket replaced by a parenthesis."""
     if "]" not in text:
         return text
     depth, shown = 0, []

@@ -1,16 +1,16 @@
-"""Search of very long texts in stretches: one call into ``re`` keeps every other thread of the process waiting."""
+"""Search of very long texts in steps: one call into ``re`` blocks every other thread of the process."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-STEP = 2**16  # characters: some 20 ms with the slowest of our patterns
-OVERLAP = 2**15  # characters that a match may reach beyond its stretch; a private key may have 20,000
+STEP = 2**16  # characters: some 20 ms with the slowest pattern in use
+OVERLAP = 2**15  # characters that a match may reach beyond its step; a private key may have 20,000
 
 
 def scan(pattern: re.Pattern[str], text: str, *, step: int = STEP, overlap: int = OVERLAP) -> Iterator[re.Match[str]]:
-    """Yield what ``pattern.finditer(text)`` yields; a match longer than ``overlap`` may come in several parts."""
+    """Yield the matches of ``pattern.finditer(text)``; a match longer than ``overlap`` may come in several parts."""
     at = 0
     while at + step + overlap < len(text):
         stop = at + step
@@ -24,5 +24,5 @@ def scan(pattern: re.Pattern[str], text: str, *, step: int = STEP, overlap: int 
 
 
 def holds(pattern: re.Pattern[str], text: str) -> bool:
-    """Return whether a pattern is found in a text."""
+    """Return whether a text holds a match of a pattern."""
     return next(scan(pattern, text), None) is not None

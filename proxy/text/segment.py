@@ -13,12 +13,12 @@ from proxy.text.languages import words as listed
 from proxy.text.lexical import tongue
 from proxy.text.words import CJK, HAS_CJK, Span, Word, flat, words
 
-MAX_CHARACTERS = 8_000  # of one text; what follows is one sentence more
+MAX_CHARACTERS = 8_000  # of one text; the rest counts as one more sentence
 MAX_ITEM_WORDS = 6
 MIN_CLAUSE_WORDS = 3  # "Ana and I" is a subject, no clause
 MAX_ITEMS = 12
-_ABBREVIATION = 12  # characters before a full stop that an abbreviation may take
-_READ = 200  # characters that tell a sentence's language
+_ABBREVIATION = 12  # characters before a full stop that are checked for an abbreviation
+_READ = 200  # characters that determine a sentence's language
 
 _END = re.compile(rf"[.!?…]{{1,8}}+[\"'»”)\]]{{0,3}}(?=\s|$|[{CJK}])" r"|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
@@ -50,7 +50,7 @@ def _keep(found: list[Span], text: str, start: int, end: int) -> None:
     stop = start + len(piece.rstrip())
     if any(char.isalnum() for char in text[begin:stop]):
         found.append((begin, stop))
-    elif found and begin < stop and begin - found[-1][1] <= 2:  # a smiley belongs to what stands before it
+    elif found and begin < stop and begin - found[-1][1] <= 2:  # a smiley belongs to the text before it
         found[-1] = (found[-1][0], stop)
 
 
@@ -146,7 +146,7 @@ def _is_clause(text: str) -> bool:
 
 
 def _cut_at(low: str, match: re.Match[str]) -> Span | None:
-    """Return the span between two clauses at a separator, None where no clause begins behind it."""
+    """Return the span between two clauses at a separator, None if no clause begins after it."""
     ahead = low[match.end() : match.end() + 80]
     head = ahead.split(None, 2)[:2]
     first = head[0].strip(",.") if head else ""
@@ -162,7 +162,7 @@ def _cut_at(low: str, match: re.Match[str]) -> Span | None:
 
 
 def _opens(word: str) -> bool:
-    """Return whether a word opens a clause: a pronoun, a possessive, a verb that says "I" or shares its subject."""
+    """Return whether a word opens a clause: a pronoun, a possessive, a verb that implies "I" or shares its subject."""
     return any(word in listed(name) for name in ("opener", "first", "mine", "verbs", "shares_subject"))
 
 
@@ -195,7 +195,7 @@ class Items:
 
 @lru_cache(maxsize=512)
 def items(clause: str) -> Items | None:
-    """Return the coordinated list of a clause, None where there is none or its bounds are not clear."""
+    """Return the coordinated list of a clause, None if there is none or its bounds are unclear."""
     found = words(clause)
     best: Items | None = None
     run: list[Separator] = []
@@ -212,7 +212,7 @@ def items(clause: str) -> Items | None:
 
 
 class Separator(NamedTuple):
-    """A comma or "and" by the number of the word behind the item before it and of the first word of the next."""
+    """A comma or "and", by the end of the item before it and the start of the next, as word numbers."""
 
     before: int
     after: int
@@ -282,7 +282,7 @@ def _last_item(text: str, found: Sequence[Word], start: int, *, is_alone: bool) 
 
 
 def _first_item(text: str, found: Sequence[Word], end: int, second: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the words of the first item, going left: made like the second, else a name with its article."""
+    """Return the words of the first item, to the left: shaped like the second, else a name with its article."""
     if end <= 0:
         return None
     articles, prepositions = listed("article"), listed("preposition")

@@ -1,4 +1,4 @@
-"""Corrections that say no more than another value of what was said right before: "Sorry, May 4", "no, York". Pure."""
+"""Corrections that give only another value for the sentence right before: "Sorry, May 4", "no, York". Pure."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from proxy.text.speakers import opens_with
 from proxy.text.terms import forms, forms_of, is_idle
 from proxy.text.words import HAS_CJK, flat, words
 
-MAX_WORDS = 8  # behind the slip; more says something by itself
+MAX_WORDS = 8  # after the slip; a longer text is a separate statement
 
 
 def corrects(text: str, before: str, *, is_asked: bool = False) -> bool:
-    """Return whether a sentence corrects a value of the one before it: it owns to a slip and names another of its kind.
+    """Return whether a sentence corrects a value of the previous one: it admits a slip and names another of its kind.
 
     Args:
         text: The sentence.
-        before: What was said right before it.
-        is_asked: The assistant asked something in between, so that "no" and "actually" may be an answer.
+        before: The sentence right before it.
+        is_asked: The assistant asked a question in between, so that "no" and "actually" may be an answer.
     """
     end = _end_of_slip(text, is_asked=is_asked)
     if end is None or HAS_CJK.search(text):
@@ -32,12 +32,12 @@ def corrects(text: str, before: str, *, is_asked: bool = False) -> bool:
 
 
 def is_slip(text: str) -> bool:
-    """Return whether a sentence may correct what was said right before it."""
+    """Return whether a sentence may correct the one right before it."""
     return _end_of_slip(text, is_asked=False) is not None
 
 
 def _end_of_slip(text: str, *, is_asked: bool) -> int | None:
-    """Return the end of the words by which a sentence owns to a slip, None where it does not."""
+    """Return the end of the words that admit a slip, None if there are none."""
     low = flat(text)
     names = ("slip",) if is_asked else ("slip", "objection")
     ends = [match.end() for one in languages_in(low) for name in names for match in one.find(name, low)]

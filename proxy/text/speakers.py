@@ -1,4 +1,4 @@
-"""Whom and what a text speaks of, told by the words of its language: its author, a denial, a request, one time."""
+"""Subject and modality of a text, by the words of its language: its author, a denial, a request, one time."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from proxy.text.segment import clauses
 from proxy.text.terms import is_idle, terms_in
 from proxy.text.words import HAS_CJK, words
 
-_OPENING_WORDS = 4  # within which a verb that says "I" opens a clause
+_OPENING_WORDS = 4  # in which a verb that implies "I" opens a clause
 
 
 def speaks_of_self(low: str) -> bool:
-    """Return whether a sentence speaks of its author or of what is theirs."""
+    """Return whether a sentence is about its author or the author's things."""
     return holds_word(low, "first") or holds_word(low, "mine") or names_author(low)
 
 
@@ -49,13 +49,13 @@ def leaves_self_out(low: str) -> bool:
 
 
 def _after_aside(low: str) -> str:
-    """Return a sentence without what leads up to it: "By the way, "."""
+    """Return a sentence without its opening aside: "By the way, "."""
     ends = [match.end() for one in languages_in(low) for match in one.find("aside", low)]
     return low[max(ends, default=0) :].lstrip(" ,:-")
 
 
 def holds_word(low: str, name: str) -> bool:
-    """Return whether a word of a list stands in a text."""
+    """Return whether a text holds a word of a list."""
     found = listed(name)
     return any(word.text in found for word in words(low)) or any(one in low for one in found if HAS_CJK.match(one))
 
@@ -67,12 +67,12 @@ def opens_with(low: str, name: str) -> bool:
 
 
 def denies(low: str) -> bool:
-    """Return whether a clause says that something is not so."""
+    """Return whether a clause denies something."""
     return holds_word(low.replace("不过", ""), "deny") or "n't" in low
 
 
 def points_at_one(clause: str) -> bool:
-    """Return whether a clause is of this one or that one alone: "this tea", "the sushi from that place"."""
+    """Return whether a clause is about this one or that one alone: "this tea", "the sushi from that place"."""
     pairs = pairwise(words(clause))
     heads = [
         right.text for left, right in pairs if left.text in listed("pointing") and right.text not in listed("time")
@@ -81,20 +81,20 @@ def points_at_one(clause: str) -> bool:
 
 
 def is_hypothesis(low: str) -> bool:
-    """Return whether a sentence opens with a wish or a case that is only assumed."""
-    opening = [word.text for word in words(low)[:2]]  # in any language: a short sentence is easily taken for another's
+    """Return whether a sentence opens with a wish or a hypothetical case."""
+    opening = [word.text for word in words(low)[:2]]  # in any language: that of a short sentence is uncertain
     return opens_with(low, "wish") or not listed("wish").isdisjoint(opening) or has_cue("suppose", low)
 
 
 def things_of_author(low: str) -> set[str]:
-    """Return the telling words behind "my": "rent" of "My rent is 950 now"."""
+    """Return the telling words after "my": "rent" of "My rent is 950 now"."""
     found = words(low)
     behind = [word for at, word in enumerate(found) if at and found[at - 1].text in listed("mine")]
     return {term.text for word in behind for term in terms_in(low, word.start, word.end)}
 
 
 def lasts(low: str, name: str) -> bool:
-    """Return whether what has a cue holds for more than once: "Never use mailx, I have msmtp here", not "here"."""
+    """Return whether the clause of a cue holds for more than once: "Never use mailx, I have msmtp here", not "here"."""
     ends = [end for _, end in clauses(low)]
     cued, once = (
         {sum(end <= match.start() for end in ends) for one in languages_in(low) for match in one.find(cue, low)}

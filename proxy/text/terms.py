@@ -1,4 +1,4 @@
-"""Terms of a clause that tell what it is about, and texts that hold them; whole words in any inflection. Pure."""
+"""Telling terms of a clause, and texts that hold them; whole words in any inflection. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from proxy.text.words import HAS_CJK, fold, stems, unaccented, words
 MIN_LETTERS = 2  # of a telling word that is no name
 MAX_NAME_WORDS = 3
 MAX_NAME_CJK = 4  # characters
-SUBJECT_WORDS = 4  # of a clause, within which its subject stands
-MIN_CJK_SHARE = 0.6  # of a run's character pairs; a verb or measure word may stand between them
+SUBJECT_WORDS = 4  # of a clause, among which its subject is
+MIN_CJK_SHARE = 0.6  # of a run's character pairs; a verb or measure word may separate them
 _CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _OTHERS = ("people", "third")
 _IDLE = ("first", "mine", "third", "article", "preposition", "and", "but", "light", "generic", "time", "ask", "also")
@@ -32,7 +32,7 @@ class Term(NamedTuple):
 
 
 def terms_in(text: str, start: int = 0, end: int | None = None) -> list[Term]:
-    """Return the telling words of ``text[start:end]`` in order; neither function words nor verbs of every day."""
+    """Return the telling words of ``text[start:end]`` in order; neither function words nor everyday verbs."""
     end = len(text) if end is None else end
     found: list[Term] = []
     has_cjk = HAS_CJK.search(text) is not None
@@ -54,7 +54,7 @@ def terms_in(text: str, start: int = 0, end: int | None = None) -> list[Term]:
 def called_in(clause: str) -> list[Term]:
     """Return the name that ends a clause without spaces: "赵建国" of "我老板叫赵建国"."""
     match = _called_cjk().search(clause)
-    if match is None or _telling(match[1]) != [match[1]]:  # "叫了一声" calls nobody
+    if match is None or _telling(match[1]) != [match[1]]:  # "叫了一声" names no person
         return []
     return [Term(match[1], frozenset(_pairs(match[1])), is_name=True)]
 
@@ -81,9 +81,9 @@ def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
 
 
 def person_in(clause: str) -> str:
-    """Return the words for a person in the opening of a clause, with their name: "My brother Tom"; "" without one.
+    """Return the words for a person in the opening of a clause, with the name: "My brother Tom"; "" without one.
 
-    Of a team or company, which its author is part of, it is the whole opening.
+    For a team or company that includes the author, it is the whole opening.
     """
     if HAS_CJK.search(clause):
         head = clause[: SUBJECT_WORDS + 2]
@@ -101,7 +101,7 @@ def person_in(clause: str) -> str:
 
 
 def _with_name(clause: str, end: int) -> str:
-    """Return a clause up to the noun for a person that ends at ``end``, and their name: "My wife is called Ana"."""
+    """Return a clause up to the noun for a person that ends at ``end``, and the name: "My wife is called Ana"."""
     if HAS_CJK.match(clause[end - 1]):
         called = _calling_cjk().match(clause, end)
         start = called.end() if called else end
@@ -139,32 +139,32 @@ def is_named(item: str) -> bool:
 
 
 def generic_in(part: str, start: int, end: int) -> list[Term]:
-    """Return a word that tells something only as the user's: "my name", "my address"."""
+    """Return words that identify something only as the user's: "my name", "my address"."""
     found = [word for word in words(part) if start <= word.start and word.end <= end]
     own = [right for left, right in pairwise(found) if left.text in listed("mine") and right.text in listed("generic")]
     return [Term(word.text, forms_of(word.text), is_name=False) for word in own]
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a text is a greeting, thanks or consent and no more: "Good morning!", "谢谢"."""
+    """Return whether a text is only a greeting, thanks or consent: "Good morning!", "谢谢"."""
     return all(word.text in listed("thanks") for word in words(text))
 
 
 @lru_cache(maxsize=20_000)
 def is_idle(word: str) -> bool:
-    """Return whether a folded word says too little to identify anything."""
+    """Return whether a folded word is too common to identify anything."""
     return any(word in listed(name) for name in _IDLE) or not content(word)
 
 
 @lru_cache(maxsize=20_000)
 def forms_of(word: str) -> frozenset[str]:
     """Return a folded word with its stems."""
-    bare = unaccented(word)  # many write "cafe"
+    bare = unaccented(word)  # many users write "cafe"
     return frozenset((word, *stems(word), *(stems(bare) if bare != word else ())))
 
 
 def with_alike(term: Term) -> Term:
-    """Return a term with the forms of words of the same matter: "weight" with "weigh"."""
+    """Return a term with the forms of related words: "weight" with "weigh"."""
     groups = [frozenset[str]().union(*map(forms_of, group.split("/"))) for group in listed("alike")]
     return term._replace(forms=term.forms.union(*(group for group in groups if group & term.forms)))
 
@@ -194,12 +194,12 @@ def holds_all(text: str, terms: Iterable[Term]) -> bool:
 
 
 def shared(left: str, right: str) -> int:
-    """Return how many telling words of ``left`` stand in ``right``."""
+    """Return the number of telling words of ``left`` that ``right`` holds."""
     return sum(holds(right, term) for term in terms_in(left))
 
 
 def plain(text: str) -> str:
-    """Return a sentence in the form in which sentences are compared: folded, without marks at its ends."""
+    """Return a sentence in the form for comparison: folded, without punctuation at its ends."""
     return fold(text).strip(" .,;:!?…。！？，；\"'()-*#>")
 
 
@@ -231,6 +231,6 @@ def _idle_characters() -> re.Pattern[str]:
 
 
 def _outside(word: str) -> str:
-    """Return a function character as a pattern outside of the words that end with it: "他", not in "吉他"."""
+    """Return a pattern of a function character that skips words ending with it: "他", not in "吉他"."""
     heads = [whole.removesuffix(word) for whole in sorted(listed("whole")) if whole.endswith(word)]
     return "".join(f"(?<!{head})" for head in heads) + re.escape(word)

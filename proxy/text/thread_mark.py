@@ -1,4 +1,4 @@
-"""The name of its thread behind a content in quarantine: it makes other bytes of the same words, and is never shown."""
+"""Mark with the thread's name after a quarantined content: it makes equal texts distinct, and is never shown."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _LENGTH = len("(thread_)") + 24
 
 
 def marked(content: str, thread: str) -> str:
-    """Return a content with the name of its thread, which makes it another one than the same text outside of it."""
+    """Return a content with the name of its thread, so that its bytes differ from the same text outside of it."""
     return f"{content}\n\n({thread})"
 
 
 def unmarked(text: str) -> str:
-    """Return a text, or what was made of its end, without the mark.
+    """Return a text, or its final part, without the mark.
 
     >>> unmarked(marked("The code is 17.", "thread_" + "0" * 24))
     'The code is 17.'

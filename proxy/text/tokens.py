@@ -1,4 +1,4 @@
-"""Counts tokens, exactly with tiktoken once it is loaded and by a safe estimate until then."""
+"""Count tokens: exactly with tiktoken once it is loaded, by a safe estimate until then."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _loaded: dict[str, tiktoken.Encoding] = {}
 
 
 def load() -> None:
-    """Load the encoding (some 0.5 s of CPU); call it in a thread at start. It never reaches out."""
+    """Load the encoding (some 0.5 s of CPU); call it in a thread at start. It needs no network."""
     folder = _carried_folder()
     if folder is None:
         return
@@ -26,7 +26,7 @@ def load() -> None:
     import tiktoken  # noqa: PLC0415 - 0.1 s that a cold start need not pay before its port is bound
 
     encoding = tiktoken.get_encoding("cl100k_base")
-    encoding._mergeable_ranks = {}  # 11 MB that its native part holds as well, kept for pickling alone
+    encoding._mergeable_ranks = {}  # 11 MB that its native part holds as well, used for pickling only
     _loaded["cl100k_base"] = encoding
 
 
@@ -36,17 +36,17 @@ def count(text: str) -> int:
 
 
 def measure(text: str) -> int:
-    """Return the same number for a text that is not worth keeping: whoever asks keeps the count."""
+    """Return the same number without caching it; for texts that are counted once."""
     return _count.__wrapped__(text, "cl100k_base" in _loaded)
 
 
 def measure_long(text: str) -> int:
-    """Return the same for a text of any length, counted piece by piece; a second for some three million letters."""
+    """Return the same for a text of any length, counted piece by piece; some three million letters take a second."""
     return sum(measure(text[at : at + PIECE]) for at in range(0, len(text), PIECE))
 
 
 def estimate(text: str) -> int:
-    """Return about how many tokens ``text`` has, from its length alone: four letters of English a token, fewer else."""
+    """Estimate the tokens of ``text`` from its length: four letters of English a token, fewer in other scripts."""
     if text.isascii():
         return len(text) // 4 + 1
     return len(text) // 4 + (len(text.encode("utf-8", "replace")) - len(text)) * 3 // 10 + 1
@@ -61,7 +61,7 @@ def _count(text: str, exact: bool) -> int:  # noqa: FBT001 - part of the cache k
 
 
 def _carried_folder() -> Path | None:
-    """LiteLLM's wheel carries the BPE file; find its folder without importing LiteLLM."""
+    """Return LiteLLM's folder with the BPE file, without importing LiteLLM."""
     found = importlib.util.find_spec("litellm")
     for place in (found.submodule_search_locations or []) if found else []:
         folder = Path(place) / "litellm_core_utils" / "tokenizers"

@@ -1,4 +1,4 @@
-"""Takes the sentences about some topics out of a text, known by their words: what an operator wants nothing kept of.
+"""Removal of sentences about topics that the operator excludes from memory, by their words.
 
 The topics are those of article 9 of the GDPR; their words are data, in ``languages/life``.
 """
@@ -19,7 +19,7 @@ _ENDS = range(2, 24)  # lengths of stems
 
 
 def without(text: str, topics: Collection[str]) -> str:
-    """Return a text without the sentences in which a word of these topics stands, in any language that has a file.
+    """Return a text without the sentences that hold a word of these topics, in any language that has a file.
 
     >>> without("My sister is Ana. She has diabetes.", ["health"])
     'My sister is Ana.'
@@ -35,7 +35,7 @@ def without(text: str, topics: Collection[str]) -> str:
 
 
 def is_about(text: str, topics: Collection[str]) -> bool:
-    """Return whether a word of these topics stands in a text."""
+    """Return whether a text holds a word of these topics."""
     return bool(topics) and _words(frozenset(topics)).stand_in(flat(text))
 
 
@@ -44,7 +44,7 @@ class _Words:
     """Words of some topics.
 
     Attributes:
-        whole: Words as they are.
+        whole: Whole words.
         stems: Beginnings of words.
         phrases: Several words.
         pieces: Words of a script without spaces.
@@ -56,7 +56,7 @@ class _Words:
     pieces: frozenset[str]
 
     def stand_in(self, text: str) -> bool:
-        """Return whether one of them stands in a flattened text."""
+        """Return whether a flattened text holds one of them."""
         found = _WORD.findall(text)
         known = set(found)
         if not self.whole.isdisjoint(known) or any(word[:end] in self.stems for word in known for end in _ENDS):

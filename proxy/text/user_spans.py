@@ -1,4 +1,4 @@
-"""Return the spans of what a user wrote that are statements of the user's own: no quotations, no material, no code."""
+"""Spans of a message that are the user's own statements: no quotations, no material, no code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BLOCKS = re.compile(
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-# "Translate this: …", "Proofread my draft:\n…": what follows the colon is material, not a statement.
+# "Translate this: …", "Proofread my draft:\n…": the text after the colon is material, not a statement.
 _MATERIAL = re.compile(
     r"""
     \b(?:translat\w*|summari[sz]e\w*|proof-?read|rewrite|rephrase|paraphrase|reword|polish|correct|fix|edit|improve|shorten|
@@ -52,7 +52,7 @@ _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
     r"|(?<!\w)'(?=\S)([^\n]{3,200}?)(?<=\S)'(?!\w)"
 )
-# "The song goes: …" is not the author's, up to the end of the line.
+# "The song goes: …" quotes another author, up to the end of the line.
 _BY_AUTHOR = re.compile(r"\b(?:I|we|ich|wir|yo|je|j|eu|я|мы)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _RETOLD = re.compile(
     r"\b(?:says?|said|wrote|writes|goes|reads|sings|sang|sentence|sag(?:t|te)|schr(?:ieb|eibt)|meint|meinte|satz|dice|dijo|escribió|frase|dit|écrit|phrase|disse|diz|escreveu|falou"
@@ -71,7 +71,7 @@ _LABEL = re.compile(
     r"(?:^|(?<=[.!?。！？]))[ \t]*([^\n:：.!?。！？]{2,80})[:：](\s*[^\n]+(?:\n[ \t]*[^\s][^\n]*)*)", re.MULTILINE
 )
 _SAYS = re.compile(r":\s*\Z")
-_OPENING = 400  # characters within which a role play is opened or ended
+_OPENING = 400  # characters in which a role-play is opened or ended
 _MAX_TITLE = 4  # words
 _MAX_CALLED = 6  # words
 _MIN_TOLD = 2  # telling words
@@ -82,8 +82,8 @@ _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
 def user_spans(text: str) -> list[Span]:
     """Return the spans of ``text`` that its author wrote as own statements.
 
-    Left out are code, logs, quoted lines and speech, pasted documents, material for translation and the like, and
-    blocks that we or a front end injected. Titles and names in quotation marks stay.
+    Omitted are code, logs, quoted lines and speech, pasted documents, material for translation and the like, and blocks
+    that Throughline or a front end injected. Titles and names in quotation marks stay.
     """
     gaps = [*quoted_spans(text), *(match.span() for match in _BLOCKS.finditer(text))]
     gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
@@ -95,10 +95,10 @@ def user_spans(text: str) -> list[Span]:
 
 
 def own_end(text: str, start: int, end: int, spans: Sequence[Span]) -> int:
-    """Return where a sentence ends as its author's own: before a quotation, where whole clauses that tell precede it.
+    """Return the end of a sentence's own part: before a quotation, if whole telling clauses precede it.
 
     Returns:
-        ``start`` where nothing is left: "My mother says: …" alone is no statement.
+        ``start`` if no part is the author's own: "My mother says: …" alone is no statement.
     """
     own = next((right for left, right in spans if left <= start < right), start)
     if end <= own:
@@ -109,7 +109,7 @@ def own_end(text: str, start: int, end: int, spans: Sequence[Span]) -> int:
 
 
 def role_in(text: str) -> bool | None:
-    """Return whether a message opens a role play (True) or ends one (False), None where it does neither."""
+    """Return whether a message opens a role-play (True) or ends one (False), None if it does neither."""
     low = flat(text[:_OPENING])
     tongues = languages_in(low)
     if any(tongue.has("role_over", low) for tongue in tongues):
@@ -118,7 +118,7 @@ def role_in(text: str) -> bool | None:
 
 
 def _names_a_text(label: str) -> bool:
-    """Return whether a label names a text that follows: "Caption for my photo", not "My text", "Long story short"."""
+    """Return whether a label names a following text: "Caption for my photo", not "My text", "Long story short"."""
     found = [word.text for word in words(label)]
     for before, word, after in zip(["", *found], found, [*found[1:], ""], strict=False):
         is_last = not after or after.isdigit() or after in listed("preposition") or after.startswith("idea")

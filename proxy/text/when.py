@@ -1,4 +1,4 @@
-"""Time words in a question, as the span of time that they mean; pure."""
+"""Time words in a question, resolved to a time span; pure."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ _ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)\b")
 _UNITS = {"woche": "week", "monat": "month", "jahr": "year", "上周": "week", "上个月": "month", "去年": "year"}
 
 
-@lru_cache(maxsize=8)  # every source of one search asks
+@lru_cache(maxsize=8)  # every source of one search calls it
 def span(text: str, now: datetime) -> Span | None:
-    """Return the time that ``text`` speaks of, None where it names none; a little wider than the words say."""
+    """Return the time span that ``text`` names, a little wider than its words; None if it names none."""
     for pattern, meaning in _MEANINGS:
         found = pattern.search(text)
         with suppress(OverflowError):  # beyond the calendar
@@ -91,7 +91,7 @@ def _month(found: re.Match[str], now: datetime) -> Span | None:
 
 
 def _date(year: int, month: int, day: int, now: datetime) -> Span | None:
-    """Return the span of a day, of a month where the day is 0; None for what is no date."""
+    """Return the span of a day, or of a month if the day is 0; None for an invalid date."""
     try:
         first = datetime(year, month, max(day, 1), tzinfo=now.tzinfo)
     except ValueError:

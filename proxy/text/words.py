@@ -1,4 +1,4 @@
-"""Folded words with their places in a text, and their stems."""
+"""Folded words with their offsets in a text, and their stems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proxy.text.han import SIMPLIFIED
 
 Span = tuple[int, int]
 
-# Texts of which each step of a reading is remembered: what a handful of users said is asked about turn after turn.
+# Cache size for texts: the same few statements are parsed turn after turn.
 TEXTS_KEPT = 256
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -33,7 +33,7 @@ _STEMMERS = {name: snowballstemmer.stemmer(name) for name in (*_LANGUAGES, "russ
 
 
 class Word(NamedTuple):
-    """A word of a text: its folded form and where it stands."""
+    """A word of a text: its folded form and its offsets."""
 
     text: str
     start: int
@@ -41,7 +41,7 @@ class Word(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """Return ``text`` in the form in which it is compared: NFKC, case-folded, plain quotes, single spaces."""
+    """Return ``text`` in the form for comparison: NFKC, case-folded, plain quotes, single spaces."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_MARKS)
     return _SPACE.sub(" ", text.casefold().replace("ё", "е")).strip()
@@ -53,7 +53,7 @@ def unaccented(low: str) -> str:
 
 
 def flat(text: str) -> str:
-    """Return ``text`` in lower case with plain quotes and simplified characters, each at its place."""
+    """Return ``text`` in lower case with plain quotes and simplified characters; offsets stay the same."""
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
@@ -70,7 +70,7 @@ def words(text: str) -> tuple[Word, ...]:
 
 
 def _folded(word: str) -> str:
-    """Return the folded form of one word; most need no more than lower case."""
+    """Return the folded form of one word; lower case suffices for most."""
     if word.isascii():
         return word.lower()
     if unicodedata.is_normalized("NFKC", word):
@@ -85,5 +85,5 @@ def stems(word: str) -> tuple[str, ...]:
         return (word,)
     if _CYRILLIC.search(word):
         return (_STEMMERS["russian"].stemWord(word),)
-    kept = {word: word}  # most are alike, and twenty thousand of these are remembered
+    kept = {word: word}  # most stems are equal, and twenty thousand of these are cached
     return tuple(kept.setdefault(stem, stem) for stem in (_STEMMERS[name].stemWord(word) for name in _LANGUAGES))

@@ -1,4 +1,4 @@
-"""Words of each language as data, one TOML file a language; a new file is a new language.
+"""Words of each language as data, one TOML file a language; a new file adds a language.
 
 ``Language`` compiles one file; ``ALL`` are those of the package. Open first: this file. Imports: ``lexical``.
 """
@@ -17,17 +17,17 @@ from typing import Any
 from proxy.text.lexical import tongue
 from proxy.text.words import unaccented
 
-KEPT = frozenset(("mí", "tú", "él", "sé", "né"))  # without the accent they are other words
-WORDS_OF_GAP = 5  # most words that "*" or "{gap}" stands for
-OPENS = "^"  # begins a phrase that stands at the beginning of a text only
-CHARACTERS_OF_GAP = 14  # the same in a script without spaces
+KEPT = frozenset(("mí", "tú", "él", "sé", "né"))  # without the accent these are other words
+WORDS_OF_GAP = 5  # maximum that "*" or "{gap}" matches
+OPENS = "^"  # prefix of a phrase that matches only at the beginning of a text
+CHARACTERS_OF_GAP = 14  # the same limit in a script without spaces
 _SCRIPTS = {
     "cyrillic": re.compile("[\u0400-\u052f]"),
     "han": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
     "latin": re.compile("[a-zA-Z\u00c0-\u024f]"),
 }
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-# Many write without accents and apostrophes: "deje de fumar", "fuer", "jai".
+# Many users omit accents and apostrophes: "deje de fumar", "fuer", "jai".
 _ELIDED = re.compile(r"(?<!\w)([jncdlmts])'(?=[aeéèêhiouyàâîôû])")
 _OMITTED = re.compile(r"(?<=n)'(?=t(?!\w))|(?<=(?<!\w)i)'(?=(?:m|ve)(?!\w))")  # "dont", "im", "ive"
 _ACCENTED = re.compile("['ß-öø-ÿœ]")
@@ -43,12 +43,12 @@ _UNSPACED_GAP = rf"[^，。；！？,;!?\n]{{0,{CHARACTERS_OF_GAP}}}?"
 
 FOLDER: Traversable = resources.files(__name__)  # read at each first use of a language, so that tests can replace it
 
-LIFE: Traversable = resources.files(__name__).joinpath("life")  # lists of what people do with memory, file by file
+LIFE: Traversable = resources.files(__name__).joinpath("life")  # cues of tasks and forgetting, by language
 
 
 @cache
 def table(code: str) -> Mapping[str, Any]:
-    """Return the TOML table of a language, empty for one that has no file."""
+    """Return the TOML table of a language, empty if it has no file."""
     if not (code.isascii() and code.isalpha()):
         return {}
     found = _read(FOLDER.joinpath(f"{code}.toml"))
@@ -68,7 +68,7 @@ def codes() -> tuple[str, ...]:
 
 
 class Phrase:
-    """A phrase, compiled when a text first holds its longest word; most never are.
+    """A phrase, compiled when a text first holds its longest word; most are never compiled.
 
     Attributes:
         anchor: The longest literal word: a text without it is not searched.
@@ -96,7 +96,7 @@ class Language:
     Attributes:
         words: Word lists by name, each a set of folded words.
         cues: Phrase lists by name.
-        slots: Statements that hold one value at a time, by name; group ``new`` is the value.
+        slots: Patterns of statements that hold one value at a time, by name; group ``new`` is the value.
         single: Forms of "my {key} is {new}".
     """
 
@@ -111,7 +111,7 @@ class Language:
         return matches(self.cues.get(name, ()), text)
 
     def has(self, name: str, text: str) -> bool:
-        """Return whether a phrase of the list stands in flattened ``text``."""
+        """Return whether flattened ``text`` holds a phrase of the list."""
         return any(one.anchor in text and one.pattern.search(text) for one in self.cues.get(name, ()))
 
 
@@ -124,7 +124,7 @@ def matches(phrases: Iterable[Phrase], text: str) -> Iterator[re.Match[str]]:
 
 @cache
 def language(code: str) -> Language:
-    """Return the compiled tables of a language; all of them empty for one that has no file."""
+    """Return the compiled tables of a language; all empty if it has no file."""
     return compiled(code, table(code))
 
 
@@ -167,18 +167,18 @@ def has_cue(name: str, low: str) -> bool:
 
 
 def languages_of(text: str) -> tuple[Language, ...]:
-    """Return the language of ``text``, or all where it has no tables."""
+    """Return the language of ``text``, or all languages if it has no tables."""
     own = language(_tongue(text))
     return (own,) if own.cues else languages()
 
 
 def words(name: str) -> frozenset[str]:
-    """Return a word list of all languages together."""
+    """Return the union of a word list over all languages."""
     return _joined(name)
 
 
 def words_for(name: str, text: str) -> frozenset[str]:
-    """Return a word list of the language of ``text``, or of all where that has no tables."""
+    """Return a word list of the language of ``text``, or of all languages if it has no tables."""
     own = language(_tongue(text)).words
     return own.get(name, frozenset()) if own else _joined(name)
 
@@ -204,7 +204,7 @@ def _patterns(phrases: list[str]) -> tuple[Phrase, ...]:
 
 
 def _anchor(phrase: str) -> str:
-    """Return the longest literal part of a phrase that is written in one way only."""
+    """Return the longest literal part of a phrase that has only one spelling."""
     return max(_ACCENTED.sub(" ", _PLACE.sub(" ", phrase)).replace("*", " ").lstrip(OPENS).split(), key=len, default="")
 
 
@@ -219,7 +219,7 @@ def _bounded(phrase: str) -> str:
         at = place.end()
         if place[1]:
             parts.append(_gap(place[1], is_last=at == len(phrase), is_unspaced=is_unspaced))
-        else:  # any few words, or none
+        else:  # a few words, or none
             parts.append(_UNSPACED_GAP if is_unspaced else _ANY_WORDS)
             at += not is_unspaced
     parts.append(_literal(phrase[at:]))
@@ -236,13 +236,13 @@ def _literal(text: str) -> str:
 
 
 def _or_bare(word: re.Match[str]) -> str:
-    """Return a word whose letters may stand without their accents: "dej(?:é|e)", "f(?:ü|ue)r"."""
+    """Return a word as a pattern whose letters may lack their accents: "dej(?:é|e)", "f(?:ü|ue)r"."""
     letters = ((letter, unaccented(letter)) for letter in word[0])
     return word[0] if word[0] in KEPT else "".join(a if a == b else f"(?:{a}|{b})" for a, b in letters)
 
 
 def _gap(name: str, *, is_last: bool, is_unspaced: bool) -> str:
-    """Return the group of a named place; the last one takes as much as it may."""
+    """Return the group of a named place; the last one is greedy."""
     lazy = "" if is_last else "?"
     if is_unspaced:
         return f"(?P<{name}>{_UNSPACED_GAP.removesuffix('?')}{lazy})"

@@ -1,7 +1,7 @@
-"""Takes secrets out of a text before it is written anywhere: keys, tokens, passwords, private keys, cards, IBANs.
+"""Redaction of secrets before a text is stored: keys, tokens, passwords, private keys, cards, IBANs.
 
-Open first: this file. A cue ("password", in many languages) and a word that looks like a secret are both needed, but
-for what is known by its form; words and providers' prefixes are data: ``data.toml``.
+Open first: this file. A secret needs a cue ("password", in many languages) and a word that looks like a secret, unless
+its form identifies it; words and providers' prefixes are data: ``data.toml``.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _MAX_QUESTION, _MAX_ANSWER = 400, 200  # characters
 
 
 def redact(text: str) -> str:
-    """Return ``text`` with every secret replaced by ``[redacted]``; doing it twice changes nothing more."""
+    """Return ``text`` with every secret replaced by ``[redacted]``; idempotent."""
     return _redacted(text, is_name=False)
 
 
 def holds_credential(text: str) -> bool:
-    """Return whether a text holds a secret that opens something: a key, a token, a password; no card and no account."""
+    """Return whether a text holds a credential: a key, a token, a password; cards and accounts do not count."""
     seen = text if text.isascii() else text.translate(_NARROW)
     found = (*forms.credentials(seen), *cued.spans(seen))
     return any(REDACTED not in text[start:end] for start, end in found)
 
 
 def redact_answer(text: str, asked: str) -> str:
-    """Return the text of a message without secrets; a question for one in the message before makes a word one.
+    """Return the text of a message without secrets; a question for one in the previous message serves as a cue.
 
     Args:
         text: The message.
-        asked: The message before it, "" where there is none.
+        asked: The previous message, "" if there is none.
     """
     question = asked[-_MAX_QUESTION:].rstrip().rpartition("\n")[2]
     if not question or len(text) > _MAX_ANSWER or "?" not in question:
@@ -48,12 +48,12 @@ def redact_answer(text: str, asked: str) -> str:
 
 
 def redact_name(name: str) -> str:
-    """Return an id or a name that a client made up, without secrets; that it is random makes it none."""
+    """Return a client's id or name without secrets; randomness alone does not make it a secret."""
     return _redacted(name, is_name=True)
 
 
 def redact_values(value: Any, name: str = "", *, depth: int = 0) -> Any:
-    """Return a JSON value with every text in it redacted; a name such as "password" tells what its text is.
+    """Return a JSON value with every text in it redacted; a field name such as "password" is a cue.
 
     Raises:
         ValueError: If the value is nested too deeply to be stored.
@@ -71,7 +71,7 @@ def redact_values(value: Any, name: str = "", *, depth: int = 0) -> Any:
 
 
 def _redacted(text: str, *, is_name: bool) -> str:
-    for _ in range(_MAX_ROUNDS):  # what is left may be bound to another cue than before
+    for _ in range(_MAX_ROUNDS):  # the remaining text may bind to another cue than before
         cleaned = _once(text, is_name=is_name)
         if cleaned == text:
             break

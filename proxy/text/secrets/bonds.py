@@ -1,4 +1,4 @@
-"""Tell how closely a word is bound to a cue: as its value, in one sentence with it, or near it. Pure."""
+"""Classify the bond between a word and a cue: its value, in one sentence with it, or near it. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AND = re.compile(
 
 
 def is_list_gap(gap: str) -> bool:
-    """Return whether what stands between two words makes them items of one list."""
+    """Return whether the text between two words makes them items of one list."""
     return len(gap) <= 12 and _AND.fullmatch(gap) is not None
 
 
@@ -43,7 +43,7 @@ class Bond(IntEnum):
 
 
 def bond_before(text: str, lowered: str, cue: Cue, start: int, shape: Strength) -> Bond:
-    """Return how a word that starts at ``start`` is bound to a cue before it."""
+    """Return the bond of a word that starts at ``start`` to a cue before it."""
     gap = lowered[cue.end : start]
     if "\n" in gap:
         return _across(gap, cue.kind)
@@ -60,7 +60,7 @@ def bond_before(text: str, lowered: str, cue: Cue, start: int, shape: Strength) 
 
 
 def bond_behind(text: str, lowered: str, end: int, cue: Cue, shape: Strength) -> Bond:
-    """Return how a word that ends at ``end`` is bound to a cue behind it."""
+    """Return the bond of a word that ends at ``end`` to a cue after it."""
     gap = lowered[end : cue.start]
     if _CLOSED.match(text, end):  # "Zebra_2041! as the password" is one sentence
         gap = gap.lstrip("!?.")
@@ -81,7 +81,7 @@ def bond_behind(text: str, lowered: str, end: int, cue: Cue, shape: Strength) ->
 
 
 def _is_joined(gap: str, cue: Cue, text: str, shape: Strength) -> bool:
-    """Return whether what stands between a cue and a word makes the one the value of the other."""
+    """Return whether the text between a cue and a word makes the word the cue's value."""
     if gap.rstrip(" \"'`").endswith(("(", "（")) and cue.kind in (Kind.PASSWORD, Kind.NUMBER):
         return True
     tail = gap.rstrip(_OPENING)
@@ -115,12 +115,12 @@ _NOT_OF_NUMBERS = frozenset({"from", "von", "de", "of", "since", "del", "du", "s
 
 
 def _is_number_cue(text: str, cue: Cue) -> bool:
-    """Return whether a number right behind a cue is its value: "PIN 4831", but not "pin 104" of a chip."""
+    """Return whether a number directly after a cue is its value: "PIN 4831", but not "pin 104" of a chip."""
     return cue.kind is Kind.NUMBER
 
 
 def _across(gap: str, kind: Kind) -> Bond:
-    """Return the bond over the end of a line: the cue must stand in the line before, blank lines and fences aside."""
+    """Return the bond across a line end: the cue must be in the line before, blank lines and fences aside."""
     first, *between, last = gap.split("\n")
     if any(line.strip("-|: \t\r") and not _FENCE.match(line) for line in between):
         return Bond.NONE

@@ -1,4 +1,4 @@
-"""Secrets that a cue gives away: which words near "password" or "PIN" look like one, and how they are bound to it; pure."""
+"""Secrets by cue: words near "password" or "PIN" that look like a secret and are bound to the cue; pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONG_TOKEN = 30
 _MAX_BEFORE, _MAX_BEHIND, _MAX_NUMBERS = 3, 2, 3
 _OF_CODES, _OF_PASSWORDS = frozenset({Kind.NUMBER}), frozenset({Kind.PASSWORD})
 _ARTICLES = frozenset({"is", "ist", "es", "est", "é", "this", "the", "my"})
-_TELLING = re.compile(r"[\d#$%^*~@€£§\\|\"`=&+]|[!?]\w|[A-Za-z]{16}")  # without one of these no word is a secret
+_TELLING = re.compile(r"[\d#$%^*~@€£§\\|\"`=&+]|[!?]\w|[A-Za-z]{16}")  # a secret has at least one of these
 _LABELS = words("labels", "words")
 _HASHES = words("labels", "hashes")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F-]++")
@@ -52,12 +52,12 @@ class _Text:
     lines: Sequence[int]
 
     def heading(self, at: int) -> Kind | None:
-        """Return the cue in the heading above the list or table that a place is in."""
+        """Return the cue in the heading above the list or table of a place."""
         return self.headed.get(bisect_right(self.lines, at) - 1) if self.headed else None
 
 
 def spans(text: str) -> Iterator[Span]:
-    """Yield where words stand that a cue makes secrets; they may overlap."""
+    """Yield the spans of words that a cue makes secrets; they may overlap."""
     if not holds(_TELLING, text):
         return
     lowered = lower(text)
@@ -113,20 +113,20 @@ def _is_secret(seen: _Text, piece: Piece) -> bool:
 
 
 def _is_value(seen: _Text, cue: Cue, piece: Piece) -> bool:
-    """Return whether a quoted word is the value of a name in data: the ``credentials`` of a browser's call are a mode."""
+    """Return whether a quoted word is the value of a name in data; ``credentials`` of a browser's call is a mode."""
     is_mode = seen.lowered.startswith("cred", cue.start)
     return not is_mode and _IS.fullmatch(seen.lowered, cue.end, piece.start) is not None
 
 
 def _may_hold(piece: Piece, kind: Kind) -> bool:
-    """Return whether the shape is enough, were the bond the closest."""
+    """Return whether a word's shape suffices, given the closest bond."""
     if kind is Kind.PASSWORD:
         return True
     return piece.strength >= Strength.FAIR or (kind is Kind.TOKEN and piece.end - piece.start >= _LONG_TOKEN)
 
 
 def _holds(seen: _Text, piece: Piece, kind: Kind, bond: Bond) -> bool:
-    """Return whether shape and bond are enough for a cue of this kind."""
+    """Return whether shape and bond suffice for a cue of this kind."""
     if bond is Bond.NONE or (bond is not Bond.BOUND and _is_labelled(seen, piece)):
         return False
     is_sure = bond is Bond.BOUND and kind not in (Kind.WEAK, Kind.TOOL)
@@ -177,14 +177,14 @@ _RULES: dict[Kind, Callable[[Piece, Bond], bool]] = {
 
 
 def _is_labelled(seen: _Text, piece: Piece) -> bool:
-    """Return whether the word before says what it is: a user name, a ticket, a flight."""
+    """Return whether the word before labels it: a user name, a ticket, a flight."""
     before = _words_before(seen, piece) if piece.strength <= Strength.FAIR else []
     named = before[:-1] if before and before[-1] in _ARTICLES else before
     return bool(named) and named[-1] in _LABELS
 
 
 def _is_hash(seen: _Text, piece: Piece) -> bool:
-    """Return whether one of the words before says that it is a hash, and it looks like one."""
+    """Return whether a word looks like a hash, and one of the words before calls it one."""
     is_long = len(piece.text) >= _MIN_HASH and _BASE64.fullmatch(piece.text) is not None
     if not is_long and not _HEX.fullmatch(piece.text):
         return False
@@ -229,7 +229,7 @@ def _is_number_before(seen: _Text, cue: Cue, span: Span) -> bool:
 
 
 def _headed(text: str, cues: Sequence[Cue]) -> tuple[list[int], dict[int, Kind]]:
-    """Return where lines start, and the cue for each line that belongs to a heading with one."""
+    """Return the offsets of the lines, and the cue of each line under a heading with one."""
     lines = [0, *(match.end() for match in re.finditer("\n", text))]
     surest: dict[int, Kind] = {}  # by line
     for cue in cues:

@@ -1,4 +1,4 @@
-"""Words that say that a secret is near: password, Kennwort, пароль, 密码, PIN, API key; pure."""
+"""Words that announce a secret: password, Kennwort, пароль, 密码, PIN, API key; pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proxy.text.secrets.data import phrases, rarest, section, words
 
 _MAX_ENDING = 24
 _TOOL_ENDINGS = ("manager", "managers", "generator", "richtlinie", "richtlinien", "verwaltung")
-_FIRST_UNSPACED = "\u0e00"  # Thai, CJK: words stand there without blanks
+_FIRST_UNSPACED = "\u0e00"  # Thai, CJK: scripts that write words without blanks
 
 
 class Kind(IntEnum):
@@ -21,11 +21,11 @@ class Kind(IntEnum):
     NUMBER = 1
     TOKEN = 2
     WEAK = 3
-    TOOL = 4  # what has to do with passwords, and is none: a password manager
+    TOOL = 4  # a word about passwords that announces none: a password manager
 
 
 class Cue(NamedTuple):
-    """A cue in a text, with the ending of its word."""
+    """A cue in a text, including the ending of its word."""
 
     start: int
     end: int
@@ -51,13 +51,13 @@ _ASCII_CUES = [row for row in _CUES if row[1].isascii()]
 
 
 def lower(text: str) -> str:
-    """Return ``text`` in lower case, every character at its place."""
+    """Return ``text`` in lower case, with every offset unchanged."""
     lowered = text.lower()
     return lowered if len(lowered) == len(text) else "".join(char.lower()[0] for char in text)
 
 
 def cues_in(text: str, lowered: str) -> list[Cue]:
-    """Return the cues of a text in order; of those that overlap, the one that begins first, then the surest."""
+    """Return the cues of a text in order; of overlapping ones the first to begin, then the surest."""
     found: list[Cue] = []
     characters = set(lowered)
     for mark, word, kind, is_whole in _ASCII_CUES if lowered.isascii() else _CUES:
@@ -92,7 +92,7 @@ def _sort(lowered: str, start: int, end: int, kind: Kind) -> Kind:
 
 
 class Around:
-    """The cues near a place in a text."""
+    """Index of the cues of a text by place."""
 
     def __init__(self, cues: list[Cue]) -> None:
         self._cues = cues
@@ -105,13 +105,13 @@ class Around:
         return [cue for cue in reversed(near) if cue.end <= at and at - cue.end <= reach]
 
     def behind(self, at: int, most: int, reach: int) -> list[Cue]:
-        """Return the first few cues that start at a place or behind it."""
+        """Return the first few cues that start at a place or after it."""
         start = bisect_left(self._starts, at)
         return [cue for cue in self._cues[start : start + most] if cue.start - at <= reach]
 
 
 def _whole(text: str, start: int, end: int, kind: Kind) -> int:
-    """Return where a word ends that stands alone, or as a part of a name in code; 0 where it is a part of another."""
+    """Return the end of a word that is separate, or a part of a name in code; 0 if it is inside another word."""
     if text[start] >= _FIRST_UNSPACED:
         return end
     before = text[start - 1] if start else " "
@@ -135,6 +135,6 @@ def _ended(text: str, end: int) -> int:
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Return whether a name goes on behind a cue, as in ``token_count``, ``keyId`` and ``key-value``."""
+    """Return whether a name continues after a cue, as in ``token_count``, ``keyId`` and ``key-value``."""
     first, second = text[end : end + 1], text[end + 1 : end + 2]
     return (first in ("_", "-") and second.isalpha()) or (first.isupper() and first.isalpha())

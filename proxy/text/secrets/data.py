@@ -18,7 +18,7 @@ def words(table: str, name: str) -> frozenset[str]:
 
 
 def phrases(text: str) -> tuple[str, ...]:
-    """Return entries that are parted by "|"."""
+    """Return entries that are separated by "|"."""
     return tuple(entry for one in text.replace("\n", "").split("|") if (entry := one.strip(" ")))
 
 
@@ -31,5 +31,5 @@ def section(*path: str) -> Mapping[str, Any]:
 
 
 def rarest(word: str) -> str:
-    """Return the character of a word that the fewest texts have: where it is missing, the word need not be searched."""
+    """Return the rarest character of a word: a text without it need not be searched for the word."""
     return max(word, key=lambda char: _FREQUENT.find(char) % 1000)

@@ -1,4 +1,4 @@
-"""Secrets that are known by their form alone: providers' keys, URLs, command lines, PEM, JWT, cards; pure."""
+"""Secrets identified by form alone: providers' keys, URLs, command lines, PEM, JWT, cards; pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proxy.text.secrets.shapes import UUID, Strength, core, is_random, strength,
 Span = tuple[int, int]
 
 _MIN_PATH = 8
-_MIN_KEY, _MIN_RANDOM, _MIN_TELEGRAM = 14, 32, 44  # characters of the shortest word that may be one
+_MIN_KEY, _MIN_RANDOM, _MIN_TELEGRAM = 14, 32, 44  # characters of the shortest word that may be a secret of each form
 
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,20000}+(?:-----END [A-Z0-9 ]{0,40}-----)?"
@@ -47,11 +47,11 @@ _VALUE = re.compile(r"[ \t=]{0,4}+(?:\"([^\"\n]{1,300}+)\"|'([^'\n]{1,300}+)'|([
 
 
 def spans(text: str, *, is_name: bool = False) -> Iterator[Span]:
-    """Yield where secrets stand; they may overlap.
+    """Yield the spans of secrets; they may overlap.
 
     Args:
         text: Any text.
-        is_name: The text is an id or a name: that it is long and random does not make it a secret.
+        is_name: The text is an id or a name: length and randomness do not make it a secret.
     """
     yield from credentials(text, is_name=is_name)
     yield from _cards(text)
@@ -59,7 +59,7 @@ def spans(text: str, *, is_name: bool = False) -> Iterator[Span]:
 
 
 def credentials(text: str, *, is_name: bool = False) -> Iterator[Span]:
-    """Yield where secrets stand that open something, as ``spans`` does: no cards and no bank accounts."""
+    """Yield the spans of secrets that grant access, as ``spans`` does: no cards and no bank accounts."""
     if "PRIVATE KEY" in text:
         yield from (match.span() for match in scan(_PRIVATE_KEY, text))
     if "Private-Lines" in text:
@@ -111,7 +111,7 @@ def _begins(text: str, at: int, prefix: str) -> bool:
 
 
 def _is_no_word(rest: str, prefix: str) -> bool:
-    """Return whether what follows a prefix is more than words: ``sk-learn-contributors-guide`` is none."""
+    """Return whether the text after a prefix is more than words: not ``sk-learn-contributors-guide``."""
     return (
         any(map(str.isdigit, rest)) or (any(map(str.isupper, rest)) and any(map(str.islower, rest))) or len(prefix) > 8
     )
@@ -238,7 +238,7 @@ def _random(text: str) -> Iterator[Span]:
 
 
 def _mnemonics(text: str) -> Iterator[Span]:
-    """Yield the twelve to twenty-four words by which a wallet is restored."""
+    """Yield the twelve to twenty-four words that restore a wallet."""
     lowered = lower(text)
     places = sorted(at for seed in _SEEDS if (at := lowered.find(seed)) >= 0)
     for match in _MNEMONIC.finditer(text, places[0]) if places else ():
@@ -275,7 +275,7 @@ def _cards_in(text: str, groups: list[Span]) -> Iterator[Span]:
 
 
 def _spelled(text: str, groups: list[Span], sizes: list[int]) -> list[Span]:
-    """Return the stretches of numbers of one or two digits, each parted alike, as 4 2 4 2 or 42-42."""
+    """Return the runs of numbers of one or two digits with equal separators, as 4 2 4 2 or 42-42."""
     windows: list[Span] = []
     first, parted = 0, ""
     for at in range(1, len(groups) + 1):
@@ -290,7 +290,7 @@ def _spelled(text: str, groups: list[Span], sizes: list[int]) -> list[Span]:
 
 
 def _is_of_list(text: str, groups: list[Span], first: int, last: int) -> bool:
-    """Return whether numbers parted by commas or lines go on beside these: a column of figures is no card."""
+    """Return whether a list of numbers continues beside these: a column of figures is no card."""
     between = [text[left[1] : right[0]] for left, right in pairwise(groups[first:last])]
     if not any(_LIST_MARK.search(one) for one in between):
         return False
@@ -304,7 +304,7 @@ def _is_of_list(text: str, groups: list[Span], first: int, last: int) -> bool:
 
 
 def _luhn(digits: str) -> bool:
-    """Check the last digit (ISO/IEC 7812-1, annex B)."""
+    """Return whether the check digit is right (ISO/IEC 7812-1, annex B)."""
     values = digits.encode().translate(_VALUES)
     return len(set(digits)) > 1 and (sum(values[-1::-2]) + sum(values[-2::-2].translate(_DOUBLED))) % 10 == 0
 

@@ -1,4 +1,4 @@
-"""Cuts a text into words that may be secrets: without quotes, names of assignments, brackets and the letters around; pure."""
+"""Words of a text that may be secrets, without quotes, assignment names, brackets and adjacent letters; pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Piece:
     """A word that may be a secret.
 
     Attributes:
-        is_quoted: It stands in the place of a value in code or data, where ordinary letters are a secret as well.
+        is_quoted: It is at the place of a value in code or data, where ordinary letters may be a secret too.
     """
 
     start: int
@@ -43,7 +43,7 @@ class Piece:
 
 
 def pieces_in(text: str, start: int, end: int) -> Iterator[Piece]:
-    """Yield the words of a part of the text that may be secrets; words that reach over its edges are whole."""
+    """Yield the words of a part of the text that may be secrets; words across its edges are whole."""
     if start and not text[start - 1].isspace():
         found = re.compile(r"\s").search(text, start, end)
         start = found.start() if found is not None and found.start() - start <= 80 else start
@@ -99,7 +99,7 @@ def _of_run(text: str, start: int, run: str) -> Iterator[Piece]:
 
 
 def _of_value(start: int, whole: str, at: int) -> Iterator[Piece]:
-    """Yield the value of ``name=value``, whatever symbols it has."""
+    """Yield the value of ``name=value``, with any symbols in it."""
     while (further := _ASSIGNED.match(whole, at)) is not None and not _SYMBOLS.search(whole[at : further.end() - 1]):
         at = further.end()
     left, right = core(whole[at:])

@@ -1,4 +1,4 @@
-"""Likelihood of a word being a secret, by its shape alone; pure."""
+"""Likelihood that a word is a secret, by its shape alone; pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proxy.text.secrets.data import section, words
 
 MIN_LENGTH = 6
 _MIN_GIBBERISH = 16
-_MAX_WORD = 512  # what is longer is judged by its start
+_MAX_WORD = 512  # a longer word is judged by its start
 
 _WRAPPERS = "\"'`“”„‚‘’«»‹›「」『』()[]{}<>*,;:."
 _ENDS = _WRAPPERS + "!?…。，！？、"
@@ -32,9 +32,9 @@ class Strength(IntEnum):
     Attributes:
         NONE: An ordinary word.
         DIGITS: A number.
-        WEAK: Words and numbers joined by hyphens or points ("Zwiebel-91"), or what names much else ("test1234").
+        WEAK: Words and numbers joined by hyphens or points ("Zwiebel-91"), or a common name ("test1234").
         FAIR: Letters with digits or symbols in them ("hunter22").
-        STRONG: Letters, digits and symbols, or what nobody could pronounce.
+        STRONG: Letters, digits and symbols, or an unpronounceable word.
     """
 
     NONE = 0
@@ -163,7 +163,7 @@ _ENDINGS = frozenset(  # of files and hosts
 )
 _PLACE = re.compile(r"[\w.@~+/:#-]*+")
 _ORDINARY = re.compile(
-    r"\A(?:"  # tried at the start only: from every place of a long word it would cost its square
+    r"\A(?:"  # tried at the start only: from every place of a long word the cost would be quadratic
     r"[^@\s:/]++@[\w-]++(?:\.[\w-]++)++(?<=[a-z])|[\w.+-]{2,64}@[a-z][\w-]++(?<=[a-z])"  # e-mail
     r"|v?\d++(?:[.,:/x×–-]\d++)*+(?:[-+._]?(?:alpha|beta|rc|dev|post|a|b|p|snapshot|final|lts|stable|slim|alpine))?\d{0,4}[%°+]?"  # versions, times, sizes
     r"|[$€£¥₽~≈±#№+-]?\d[\d.,:–-]*+[%°€$£¥₽kKmM+]?(?:/[A-Za-z]++)?|[\w.-]++/[\w.-]++#\d++|[a-z]++(?:-[a-z]++)++#\d++|0x[0-9a-fA-F]{1,8}"
@@ -199,7 +199,7 @@ def core(word: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def strength(word: str) -> Strength:
-    """Return how much a bare word looks like a secret."""
+    """Return the strength of the evidence that a bare word is a secret."""
     word = word[:_MAX_WORD]
     if word.isdigit():
         return Strength.DIGITS
@@ -231,17 +231,17 @@ def _mixed(word: str, *, special: bool, has_digits: bool) -> Strength:
 
 
 def has_symbols(word: str) -> bool:
-    """Return whether symbols stand inside of a word of letters and digits."""
+    """Return whether symbols are inside a word of letters and digits."""
     return _SPECIAL.search(word) is not None and _DIGITS.search(word) is not None
 
 
 def turns(word: str) -> int:
-    """Return how often letters and digits take turns."""
+    """Return the number of changes between letters and digits."""
     return len(_TURN.findall(word[:_MAX_WORD]))
 
 
 def is_random(word: str) -> bool:
-    """Return whether a long word of letters and digits is no list of words, numbers and ids: nobody would write it."""
+    """Return whether a long word of letters and digits is random: no list of words, numbers and ids."""
     pieces = [piece for piece in re.split(r"[-_/=.+]", word[:_MAX_WORD]) if piece]
     mixed = [piece for piece in pieces if turns(piece) >= 2 and len(piece) >= 6]
     return sum(map(len, mixed)) >= 24 or any(len(piece) >= 16 for piece in mixed)
@@ -287,7 +287,7 @@ def _solid(word: str) -> Strength:
 
 
 def _is_gibberish(word: str) -> bool:
-    """Return whether nobody could pronounce a word of letters alone: rare pairs, few vowels, case at random."""
+    """Return whether a word of letters alone is unpronounceable: rare pairs, few vowels, case at random."""
     if len(word) < _MIN_GIBBERISH or not word.isascii() or not word.isalpha():
         return False
     lowered = word.lower()
