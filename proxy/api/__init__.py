@@ -1,4 +1,4 @@
-"""The HTTP edge: one router per noun."""
+"""HTTP routes: one router per noun."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
 
 def wrap(app: FastAPI) -> None:
-    """Add what stands around every route; to be called before the application starts."""
+    """Add the middleware of all routes; call it before the application starts."""
     app.add_middleware(Cors)
     app.add_middleware(Edge)
     errors.install(app)
 
 
 def install(app: FastAPI, services: Services) -> None:
-    """Add every route; the chat first, since it is asked for most."""
+    """Add every route; the chat first, as it has the most requests."""
     app.state.services = services
     completions = Route("/v1/chat/completions", Completions(services, chat, "/chat/completions"), methods=["POST"])
     app.router.routes.insert(0, completions)

@@ -1,4 +1,4 @@
-"""``/v1/agents``: the user's agents and apps, what they can do, and whether each keeps what it learns to itself."""
+"""``/v1/agents``: the user's agents and apps, their capabilities, and whether each keeps its memory private."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class NewAgent(Body):
 
 
 class AgentPatch(Body):
-    """Body of ``PATCH /v1/agents/{id}``; what is left out stays."""
+    """Body of ``PATCH /v1/agents/{id}``; omitted fields stay."""
 
     capabilities: _Words | None = None
     private: bool | None = None
@@ -50,10 +50,10 @@ async def list_agents(scope: Caller, services: Parts, limit: PageSize = 1000, af
 
 @router.post("")
 async def create_agent(scope: Caller, services: Parts, body: NewAgent) -> dict[str, Any]:
-    """Register an agent under the name that it sends in ``X-Memory-Agent``; again, its settings are replaced.
+    """Register an agent under the name that it sends in ``X-Memory-Agent``; repeated, its settings are replaced.
 
-    What a common agent learns is the user's, for all of them; a private one keeps it to itself and sees what is common.
-    One that is not registered is private.
+    A common agent learns for the user, so that all common agents see it; a private one keeps its own memory, and also
+    sees the common one. An unregistered agent is private.
     """
     id_ = agent_id(services.hasher, scope.user, body.name.strip())
     known = await services.agents.find(scope, id_)
@@ -71,7 +71,7 @@ async def get_agent(agent_id: str, scope: Caller, services: Parts) -> dict[str, 
 
 @router.patch("/{agent_id}")
 async def patch_agent(agent_id: str, scope: Caller, services: Parts, body: AgentPatch) -> dict[str, Any]:
-    """Change what an agent can do, or whether it keeps to itself from now on; what is known to others stays known."""
+    """Change an agent's capabilities, or whether it is private from now on; what others know already stays known."""
     given = {name: value for name, value in body.model_dump().items() if value is not None}
     if not given:
         raise InvalidRequest("The body changes nothing. Send `capabilities` or `private`.")
@@ -87,7 +87,7 @@ async def patch_agent(agent_id: str, scope: Caller, services: Parts, body: Agent
 
 @router.delete("/{agent_id}")
 async def delete_agent(agent_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Take an agent off the list; its memory stays, to be erased by ``POST /v1/erase`` with its name in the header."""
+    """Remove an agent from the list; its memory stays: erase it by ``POST /v1/erase`` with its name in the header."""
     agent = await services.agents.get(scope, agent_id)
     await services.agents.remove(scope, agent.id)
     return {"id": agent.id, "object": "agent.deleted", "deleted": True}
@@ -109,7 +109,7 @@ def _shape(agent: Agent, counts: tuple[Counter[str], Counter[str]]) -> dict[str,
 
 
 async def _counts(services: Services, scope: Scope) -> tuple[Counter[str], Counter[str]]:
-    """Return how many active memories each agent keeps to itself, and how many open tasks in view it has."""
+    """Return, for each agent, the number of its private active memories, and of its visible open tasks."""
     own: Counter[str] = Counter()
     for agent, number in (await services.store.active_by_agent(scope)).items():
         own[parts(agent)[0]] += number

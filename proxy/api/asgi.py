@@ -1,4 +1,4 @@
-"""Raw ASGI for the hot path: bodies in, bytes out, errors in the shape of a wire, and a watch for hang-ups."""
+"""Raw ASGI for the hot path: bodies in, bytes out, errors in the client's wire format, disconnect detection."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[str, str]]
 
-REQUEST_ID = "throughline.request_id"  # where the outermost layer leaves it in the scope
+REQUEST_ID = "throughline.request_id"  # key under which the outermost layer stores it in the scope
 _VERSION = "anthropic-version"
 _MESSAGES = "/v1/messages"
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class ClientGone(Exception):
-    """The client hung up before its request was read."""
+    """The client disconnected before its request was read."""
 
 
 class TooMuch(HTTPException):
-    """The request body is larger than it may be; of the one kind that FastAPI lets through as it is."""
+    """The request body exceeds the limit; an HTTPException, since FastAPI passes only those through unchanged."""
 
     def __init__(self, limit: int, name: str) -> None:
         mend = f", or have the operator raise {name}" if name else ""
@@ -47,10 +47,10 @@ class TooMuch(HTTPException):
 
 
 async def read_body(receive: Receive) -> bytes:
-    """Return the whole request body; how much that may be is for ``limited`` to say.
+    """Return the whole request body; ``limited`` enforces its maximum size.
 
     Raises:
-        ClientGone: If the client hangs up meanwhile.
+        ClientGone: If the client disconnects meanwhile.
     """
     chunks = [chunk async for chunk in body_chunks(receive)]
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
@@ -60,13 +60,13 @@ def limited(scope: Scope, receive: Receive, limit: int, name: str = "server.max_
     """Return a ``receive`` that counts the body while it arrives.
 
     Args:
-        scope: The request's.
-        receive: Where the body comes from.
-        limit: Most bytes.
-        name: The setting that says so, "" where none does.
+        scope: Of the request.
+        receive: Source of the body.
+        limit: Maximum bytes.
+        name: Name of the setting of the limit, "" if there is none.
 
     Raises:
-        TooMuch: At once where the length is declared, else as soon as there are more than ``limit`` bytes.
+        TooMuch: At once if the declared length exceeds ``limit``, else as soon as the body does.
     """
     declared = value_of(headers_of(scope), "content-length")
     if declared.isdecimal() and (len(declared) > 18 or int(declared) > limit):
@@ -88,7 +88,7 @@ async def body_chunks(receive: Receive) -> AsyncIterator[bytes]:
     """Yield the request body as it arrives.
 
     Raises:
-        ClientGone: If the client hangs up meanwhile.
+        ClientGone: If the client disconnects meanwhile.
     """
     while True:
         message = await receive()
@@ -103,15 +103,15 @@ async def body_chunks(receive: Receive) -> AsyncIterator[bytes]:
 async def until_hang_up(
     receive: Receive, work: Callable[[], Awaitable[None]], gone: Callable[[], None] | None = None
 ) -> None:
-    """Run ``work``; cancel it as soon as the client hangs up, and return. What it raises comes out as it is.
+    """Run ``work``; if the client disconnects, cancel it and return. Exceptions of ``work`` propagate unchanged.
 
-    The task itself is cancelled, not a scope of anyio: that one is delivered while the task waits, and a provider that
+    It cancels the task itself, not an anyio scope: a scope is cancelled only while the task waits, and a provider that
     floods leaves no such moment (tests/e2e/test_slow_clients.py).
 
     Args:
-        receive: Where the hang-up comes from; the body has been read.
-        work: To be run.
-        gone: Called at once when the client has hung up, before what is left to do.
+        receive: Source of the disconnect; the body has been read.
+        work: Coroutine function to run.
+        gone: Called at once on disconnect, before the remaining cleanup.
     """
     task = asyncio.current_task()
     assert task is not None
@@ -137,9 +137,10 @@ async def until_hang_up(
 
 
 def watched(send: Send, ticket: Ticket) -> Send:
-    """Return a ``send`` that lets a ticket see the reply, and adds what is left to it where no provider says so.
+    """Return a ``send`` that meters the reply for a ticket, and adds rate-limit headers that the provider omits.
 
-    The ticket is closed before the reply's last byte leaves: who has read it may ask again at once.
+    The ticket is closed before the reply's last byte is sent: a client that has read it may send its next request at
+    once.
     """
     if ticket is UNLIMITED:
         return send
@@ -172,9 +173,9 @@ def _is_told(name: bytes, kind: bytes) -> bool:
 
 
 async def send_head(send: Send, status: int, headers: Iterable[tuple[str, str]]) -> None:
-    """Send status and headers; values are the bytes that were received, or ASCII of ours.
+    """Send status and headers; values are the received bytes, or ASCII for Throughline's headers.
 
-    A header with a control character is left out: it is no header (RFC 9110, 5.5), and uvicorn would send nothing.
+    A header with a control character is omitted: it is invalid (RFC 9110, 5.5), and uvicorn would send nothing.
     """
     encoded = ((name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers)
     raw = [(name, value) for name, value in encoded if not _CONTROL.search(value)]
@@ -192,13 +193,13 @@ async def send_end(send: Send) -> None:
 
 
 async def send_whole(send: Send, status: int, headers: Headers, body: bytes) -> None:
-    """Send a response that is there in full."""
+    """Send a complete response."""
     await send_head(send, status, [*headers, ("content-length", str(len(body)))])
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 async def send_error(send: Send, error: ProxyError, headers: Headers) -> None:
-    """Send an error of ours in OpenAI's shape."""
+    """Send a ProxyError in OpenAI's shape."""
     own = [("content-type", "application/json"), *error.headers.items()]
     await send_whole(send, error.status, [*own, *headers], orjson.dumps(error.body()))
 
@@ -209,31 +210,31 @@ def headers_of(scope: Scope) -> Headers:
 
 
 def wire_of(scope: Scope) -> Dialect:
-    """Return the wire whose shape errors have on a path."""
+    """Return the dialect of error bodies on a path."""
     path = scope["path"]
     return messages if path == _MESSAGES or path.startswith(f"{_MESSAGES}/") else chat
 
 
 def is_anthropics(scope: Scope) -> bool:
-    """Return whether a request is of Anthropic's API, by its path or its version header."""
+    """Return whether a request uses Anthropic's API, by its path or its version header."""
     return wire_of(scope) is messages or find(headers_of(scope), _VERSION) is not None
 
 
 async def refuse(
     send: Send, error: ProxyError, dialect: Dialect, request_id: str, headers: Iterable[tuple[str, str]] = ()
 ) -> None:
-    """Send an error of ours in the shape of a wire."""
+    """Send a ProxyError in the shape of a dialect."""
     own = [("content-type", "application/json"), *error.headers.items(), *id_headers(dialect, request_id)]
     await send_whole(send, error.status, [*own, *headers], dialect.error_body(error, request_id))
 
 
 def id_headers(dialect: Dialect, request_id: str) -> list[tuple[str, str]]:
-    """Return a request's id under every name by which clients of a wire look for it."""
+    """Return the request id under every header name that clients of a dialect read."""
     return [("x-request-id", request_id), *([("request-id", request_id)] if dialect is messages else [])]
 
 
 def client(app: ASGIApp) -> httpx.AsyncClient:
-    """Return a client of the application, whose requests go over no socket."""
+    """Return an in-process client of the application, without a socket."""
     import httpx  # noqa: PLC0415 - 8 MB that few servers need
 
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")

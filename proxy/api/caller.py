@@ -1,4 +1,4 @@
-"""Caller of the memory API, with the same key and scope as the chat, and its routes, which wait for damaged tables."""
+"""Caller of the memory API, with the same key and scope as the chat; routes that wait for damaged tables."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ async def _writer(request: Request) -> AsyncIterator[Scope]:
 
 
 async def note_project(scope: Scope, services: Services, headers: Sequence[tuple[str, str]]) -> None:
-    """Keep the name of the project, if any, in which a request stores something: it is in the list from then on."""
+    """Add the project, if any, in which a request stores something to the list of projects."""
     if name := project_name(by_name(headers)):
         await services.projects.note(scope, redact_name(name), now=services.clock.now())
 
 
 async def scope_of_caller(identity: Identity, headers: Sequence[tuple[str, str]], services: Services) -> Scope:
-    """Return the scope of an identified caller, as the setting of its agent has it.
+    """Return the scope of an identified caller, by the settings of its agent.
 
     Raises:
-        Unauthorized: If nobody is identified.
+        Unauthorized: If the request identifies no one.
         Forbidden: If the key may not name the user that the request names.
     """
     if not identity.tenant:
@@ -72,7 +72,7 @@ _NO_BODY: dict[str, Any] = {}
 
 
 async def _author(request: Request) -> str:
-    """Return the name under which a user shares: as their key or a trusted client says it, else the id of their key."""
+    """Return the name under which a user shares: from the key or a trusted client, else the id of the key."""
     services = services_of(request)
     pairs = headers_of(request.scope)
     identity = await identity_of(pairs, services)
@@ -81,14 +81,14 @@ async def _author(request: Request) -> str:
 
 
 class Body(BaseModel):
-    """Body of a request; a field that is not known is refused."""
+    """Body of a request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 PageSize = Annotated[int, Query(ge=1, le=1000)]
 Caller = Annotated[Scope, Depends(_caller)]
-Writer = Annotated[Scope, Depends(_writer, scope="function")]  # who stores something; noted before the answer goes out
+Writer = Annotated[Scope, Depends(_writer, scope="function")]  # stores something; noted before the answer is sent
 Author = Annotated[str, Depends(_author)]
 
 
@@ -100,7 +100,7 @@ Parts = Annotated[Services, Depends(_parts)]
 
 
 def project_asked(scope: Scope, services: Services, project: str) -> str:
-    """Return the id of the project that a list is asked for by its name or id; "" and ``*`` stay as they are."""
+    """Return the project id for a name or id in a query; "" and ``*`` stay unchanged."""
     if project in ("", "*") or _PROJECT.fullmatch(project):
         return project
     return project_id(services.hasher, scope.user, project)
@@ -110,15 +110,15 @@ _PROJECT = re.compile(r"[0-9a-f]{32}")
 
 
 class Router(APIRouter):
-    """Routes of one noun, asked only about paths under their prefix, where FastAPI would try them all one by one."""
+    """Routes of one noun, matched only on paths under their prefix; FastAPI would try all of them one by one."""
 
     def matches(self, scope: ASGIScope) -> tuple[Match, ASGIScope]:
-        """Return how well a request fits."""
+        """Return the match for a request."""
         return super().matches(scope) if scope["path"].startswith(self.prefix) else (Match.NONE, {})
 
 
 class PatientRoute(APIRoute):
-    """A route whose reading requests are tried a second time, where the first met a table that is being mended."""
+    """A route that repeats a read request once if its first try met a table under repair."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler."""

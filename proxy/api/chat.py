@@ -1,4 +1,4 @@
-"""``POST /v1/chat/completions`` and its like on other wires: the main job, as a raw ASGI endpoint."""
+"""``POST /v1/chat/completions`` and its equivalents in other dialects, as a raw ASGI endpoint."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Completions:
-    """One wire format's endpoint with memory."""
+    """Endpoint of one dialect, with memory."""
 
     def __init__(self, services: Services, dialect: Dialect, path: str) -> None:
         self._services = services
@@ -63,7 +63,7 @@ class Completions:
     async def _serve(self, exchange: Exchange, receive: Receive, send: Send, limit: int) -> None:
         try:
             body, headers = await read_body(receive), list(exchange.headers)
-            if find(headers, "content-encoding") is not None:  # beside the loop: 50 kB may become 50 MB
+            if find(headers, "content-encoding") is not None:  # in a thread: 50 kB may become 50 MB
                 body, headers = await in_thread("cpu", plain, body, headers, limit=limit)
             exchange.body, exchange.headers = body, headers
         except ClientGone:
@@ -86,10 +86,10 @@ class Completions:
 
 
 async def _relay(answer: Answer, send: Send, heartbeat_s: float) -> None:
-    """Send the reply; one that breaks off must not end like a whole one, so its connection is dropped.
+    """Send the reply; drop the connection if it breaks off, so that it does not look complete.
 
-    The head of a stream goes out at once. Any other waits for the first byte, which waits for the journal: what the
-    journal has to say can still be said in a header.
+    The head of a stream is sent at once. Any other head waits for the first byte, and the first byte for the journal: a
+    header can then report a journal failure.
     """
     started = answer.is_stream
     try:

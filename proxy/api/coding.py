@@ -1,4 +1,4 @@
-"""Compressed request bodies, read here once and sent on plain: few providers take them compressed."""
+"""Decompression of request bodies before forwarding, as few providers accept compressed ones."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from proxy.api.asgi import Headers
 from proxy.errors import BodyTooLarge, InvalidRequest, UnsupportedEncoding
 from proxy.upstream.headers import value_of
 
-MAX_CODINGS = 2  # one inside the other
+MAX_CODINGS = 2  # nested codings
 
-_WINDOWS = (32 + zlib.MAX_WBITS, -zlib.MAX_WBITS)  # with a head of zlib's or gzip's, and raw
+_WINDOWS = (32 + zlib.MAX_WBITS, -zlib.MAX_WBITS)  # with a zlib or gzip header, and raw
 _OF_ARROW = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd", "br": "brotli"}
 
 
 def plain(body: bytes, headers: Headers, *, limit: int) -> tuple[bytes, Headers]:
-    """Return a body without its content codings, and the headers without the name of them.
+    """Return a body without its content codings, and the headers without ``Content-Encoding``.
 
     Raises:
-        UnsupportedEncoding: If one is none of gzip, deflate, zstd and br.
-        InvalidRequest: If it is not what its header says.
-        BodyTooLarge: If there are more than ``limit`` bytes in it.
+        UnsupportedEncoding: If a coding is none of gzip, deflate, zstd and br.
+        InvalidRequest: If the body does not match its header.
+        BodyTooLarge: If it decompresses to more than ``limit`` bytes.
     """
     named = value_of(headers, "content-encoding").lower().split(",")
     codings = [coding.strip() for coding in named if coding.strip() not in ("", "identity")]
@@ -53,9 +53,9 @@ def _inflated(body: bytes, limit: int) -> bytes:
 
 
 def _by_arrow(body: bytes, coding: str, limit: int) -> bytes:
-    """Return a body decompressed by the library that the store brings along; it grows no further than ``limit``.
+    """Return a body decompressed by pyarrow, which the store already requires; never more than ``limit`` bytes.
 
-    Several members or frames, one behind the other, are one body (RFC 1952, 2.2; RFC 8878, 3.1).
+    Several concatenated members or frames are one body (RFC 1952, 2.2; RFC 8878, 3.1).
     """
     import pyarrow  # noqa: PLC0415 - few clients send such a body
 

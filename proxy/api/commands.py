@@ -28,7 +28,7 @@ HELP = """`/memory` lists what I remember of you.
 
 
 async def answer_command(exchange: Exchange, services: Services, command: Command) -> UpstreamResponse:
-    """Do what a command asks, and return the reply in the shape of the request's wire."""
+    """Execute a command, and return the reply in the dialect of the request."""
     scope = exchange.required_scope
     try:
         text = await _text(exchange, services, scope, command)
@@ -138,5 +138,5 @@ def _lines(memories: Sequence[dict[str, Any]]) -> str:
 
 
 def _is_request(row: Memory) -> bool:
-    """Return whether a row records a request to forget that holds."""
+    """Return whether a row records a request to forget that is in force."""
     return is_ending(row) and bool(row.metadata.get(FORGOTTEN)) and row.status in ("closed", "review")

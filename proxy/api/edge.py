@@ -1,8 +1,8 @@
-"""The outermost layer: canonical paths, ids of requests, pages of browsers, guards on our own responses, errors.
+"""The outermost layer: canonical paths, request ids, CORS, guard headers on own responses, errors.
 
-Pages of the origins in ``server.cors_origins`` may ask ``/v1`` and read. No other page may: where the operator's key
-stands in for keys that are not the provider's, a made-up one is enough to use it, so that a key in the request says
-nothing about the page. No cookie counts here, and no credentials are allowed.
+Pages of the origins in ``server.cors_origins`` may call ``/v1`` and read replies. No other page may: if the operator's
+key replaces keys that are not the provider's, any made-up key uses it, so a key in the request proves nothing about the
+page. Cookies do not count here, and credentials are not allowed.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from proxy.upstream.headers import client_key, find, value_of
 
 _log = structlog.get_logger(__name__)
 _OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/memory-manager", "/openapi.json", "/dashboard")
-_OF_MEMORY = b"x-memory"  # on whatever comes from a provider, whose headers stay as they are
-# On whatever is answered here: it may show memory, which belongs into no cache, no frame and no other type.
+_OF_MEMORY = b"x-memory"  # on every provider reply, whose headers stay unchanged
+# On Throughline's own answers: they may show memory, which must not be cached, framed or sniffed as another type.
 _GUARDS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"frame-ancestors 'none'"),
 ]
-_MAX_IMPORT = 4 * 2**30  # bytes; it goes to the disk as it arrives
+_MAX_IMPORT = 4 * 2**30  # bytes; it is written to disk as it arrives
 _SLASHES = re.compile(r"/{2,}")
 _EXPOSED = (
     "x-request-id, x-memory, x-memory-receipt, x-memory-session, server-timing, retry-after, retry-after-ms, "
@@ -57,13 +57,13 @@ _CORS = b"access-control-"
 
 
 class Edge:
-    """Pure ASGI middleware; it never holds back a byte."""
+    """Pure ASGI middleware; it buffers no bytes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection event stream."""
+        """Serve one ASGI connection."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -100,7 +100,7 @@ class Edge:
         try:
             _refuse_websocket(scope)
             await self._app(_answered(scope), limited(scope, receive, limit, name), guarded)
-        except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
+        except Exception as error:  # noqa: BLE001 - the outermost layer: every error gets one shape
             shaped = _shaped(error)
             if not started:
                 note_refusal(scope, shaped)
@@ -111,7 +111,7 @@ class Edge:
 
 
 def _refuse_websocket(scope: Scope) -> None:
-    """Tell a client that asks for a WebSocket to go on over HTTP, which it then does in the same turn."""
+    """Refuse a WebSocket upgrade, so that the client continues over HTTP in the same turn."""
     if "websocket" in value_of(headers_of(scope), "upgrade").lower():
         raise UpgradeRequired(
             f"There is no WebSocket at {scope['path'][:120]}. Send the request over HTTP.",
@@ -120,18 +120,18 @@ def _refuse_websocket(scope: Scope) -> None:
 
 
 def _answered(scope: Scope) -> Scope:
-    """Return a HEAD of a path of our own as the GET that it stands for; the server leaves the body out."""
+    """Return a HEAD of one of Throughline's own paths as a GET; the server omits the body."""
     if scope["method"] != "HEAD":
         return scope
     asked = {**scope, "method": "GET"}
-    routers = (route for route in scope["app"].routes if not isinstance(route, Route))  # a Route knows HEAD itself
+    routers = (route for route in scope["app"].routes if not isinstance(route, Route))  # a Route handles HEAD itself
     return asked if any(router.matches(asked)[0] is Match.FULL for router in routers) else scope
 
 
 def canonical(path: str) -> str:
     """Return the path under ``/v1`` without doubled or trailing slashes, so that every spelling of a base URL works.
 
-    Escapes are left alone: ``%2F`` in a model's name is no slash.
+    Escapes stay unchanged: ``%2F`` in a model's name is no slash.
     """
     path = _SLASHES.sub("/", path)
     path = path.rstrip("/") or "/"
@@ -157,13 +157,13 @@ def _shaped(error: Exception) -> ProxyError:
 
 
 class Cors:
-    """Pure ASGI middleware; requests that name no origin pass as they are."""
+    """Pure ASGI middleware; requests without an origin pass unchanged."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight, or let the response say whether a page may read it."""
+        """Answer a preflight, or add the headers that allow a page to read the response."""
         given = headers_of(scope) if scope["type"] == "http" else []
         origin = find(given, "origin")
         if origin is None or not scope["path"].startswith("/v1/"):
@@ -185,9 +185,9 @@ class Cors:
 
 
 def _allowed(origin: str, given: Headers, settings: Settings) -> Headers:
-    """Return what tells the browser that the page may read the reply; nothing where it may not.
+    """Return the headers that allow the page to read the reply; empty if it may not.
 
-    A placeholder key is no secret: what it opens is for origins that are listed by name.
+    A placeholder key is no secret: only origins listed by name may use what it opens.
     """
     listed = settings.server.cors_origins
     if origin in listed:

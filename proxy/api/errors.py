@@ -1,4 +1,4 @@
-"""Errors of the memory side in OpenAI's shape, whoever raised them; on Anthropic's paths in Anthropic's."""
+"""Errors of the memory API in OpenAI's shape, whatever raised them; on Anthropic's paths in Anthropic's."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from proxy.api.asgi import REQUEST_ID, TooMuch, id_headers, wire_of
 from proxy.api.passage import note_refusal
 from proxy.errors import BodyTooLarge, InvalidJson, InvalidRequest, MethodNotAllowed, NotFound, ProxyError
 
-_MENDS = {  # by how types of problems begin
+_MENDS = {  # by the prefix of the error type
     "extra_forbidden": "leave it out, or look up the fields in /openapi.json",
     "string_unicode": "it has half a character in it, send whole ones",
     "datetime": "send ISO 8601 with its offset, such as 2026-03-01T09:30:00Z",
     "timezone": "send ISO 8601 with its offset, such as 2026-03-01T09:30:00Z",
 }
-PASSED_ON = "/v1/{path:path}"  # whatever no other route takes
+PASSED_ON = "/v1/{path:path}"  # every path that no other route matches
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -54,14 +54,14 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _said(problem: Mapping[str, Any]) -> str:
-    """Return what is wrong with a field and, where the library does not say it, how to mend it."""
+    """Return the error of a field, with its remedy if the library omits one."""
     kind, said = str(problem["type"]), str(problem["msg"]).removeprefix("Value error, ")
     mend = next((mend for start, mend in _MENDS.items() if kind.startswith(start)), "")
     return f"{said}; {mend}" if mend else said
 
 
 def _whole_body(problem: Mapping[str, Any], content_type: str) -> str | None:
-    """Say what is wrong with a body as a whole and how to mend it; None where it is one of its fields."""
+    """Return the error of a body as a whole, with its remedy; None if it concerns a single field."""
     if problem["type"] == "json_invalid":
         return f"The body is not valid JSON: {problem['ctx']['error']} at character {problem['loc'][-1]}."
     if tuple(problem["loc"]) != ("body",):
@@ -94,7 +94,7 @@ def not_served(scope: Scope, *, passes_on: bool = False) -> ProxyError:
 
     Args:
         scope: Of the request.
-        passes_on: Other methods of the path would go to the provider.
+        passes_on: Other methods of the path would be forwarded to the provider.
     """
     asked, allowed = f"{scope['method']} {scope['path'][:120]}", _allowed(scope, passes_on=passes_on)
     if not allowed:
@@ -104,7 +104,7 @@ def not_served(scope: Scope, *, passes_on: bool = False) -> ProxyError:
 
 
 def _allowed(scope: Scope, *, passes_on: bool) -> list[str]:
-    """Return the methods of a path, whichever routes have it; a HEAD is answered like a GET."""
+    """Return the methods of a path over all routes; a HEAD is answered like a GET."""
     routes = [route for route in scope["app"].routes if passes_on or getattr(route, "path", "") != PASSED_ON]
     asked = [{**scope, "method": method} for method in _METHODS]
     found = [one["method"] for one in asked if any(route.matches(one)[0] is Match.FULL for route in routes)]

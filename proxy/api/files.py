@@ -1,4 +1,4 @@
-"""``/v1/files``: uploads kept here as memory, or the provider's, or both, by a setting and by what they are for."""
+"""``/v1/files``: uploads stored as memory, at the provider, or both, by a setting and their purpose."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _READ_PURPOSES = frozenset({"user_data", "vision", "assistants"})  # a provider'
 
 
 class Files:
-    """The endpoint of all paths below ``/v1/files``."""
+    """Endpoint of all paths below ``/v1/files``."""
 
     def __init__(self, services: Services, passthrough: Passthrough) -> None:
         self._services = services
@@ -92,7 +92,7 @@ class Files:
             raise NotFound(f"There is no {asked} here. A file has GET and DELETE, its /content has GET.")
 
     async def _upload(self, call: _Call) -> None:
-        """Keep an upload of a purpose that is memory's; every other one, and what is no form, is the provider's."""
+        """Store an upload whose purpose is memory's; forward all others, and bodies that are no form."""
         settings = self._services.settings.files
         admission = await admit(call.headers, self._services)
         try:
@@ -118,7 +118,7 @@ class Files:
         return upload, item
 
     async def _both(self, call: _Call, form: Form, body: bytes) -> None:
-        """Send it on, and keep it under the provider's id; what we cannot read is the provider's alone."""
+        """Forward the upload, and store it under the provider's id; unreadable files stay at the provider only."""
         status, answer = 0, bytearray()
 
         async def seen(message: Message) -> None:
@@ -128,7 +128,7 @@ class Files:
             else:
                 answer.extend(message.get("body", b""))
                 if not message.get("more_body", False) and status < 300 and (id_ := _id_in(bytes(answer))):
-                    with suppress(ProxyError):  # what is not read, or cannot be kept now, is the provider's alone
+                    with suppress(ProxyError):  # an unreadable or unstorable file stays at the provider only
                         await self._kept(call, form, id_)
             await call.send(message)
 
@@ -158,7 +158,7 @@ class Files:
         await call.answer(listing(page, has_more=len(uploads) > most))
 
     def _lists_theirs(self, call: _Call, *, has_own: bool, purpose: str) -> bool:
-        """Return whether the provider's list is meant: where nothing is kept here, and the key may see that list."""
+        """Return whether to forward the listing: if nothing is stored here, and the key may see the provider's list."""
         settings = self._services.settings
         if settings.files.handling == "both" or (purpose and purpose not in _READ_PURPOSES):
             return True
@@ -226,7 +226,7 @@ async def _item(services: Services, owner: Owner, upload: Upload) -> Any:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a ``receive`` that gives a body that was read already, then what comes after it."""
+    """Return a ``receive`` that replays a body already read, then continues with the original."""
     is_given = False
 
     async def given() -> Message:

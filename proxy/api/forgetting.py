@@ -1,4 +1,4 @@
-"""``/v1/memories/forget`` and ``undo``: end what is named everywhere, and take it back."""
+"""``/v1/memories/forget`` and ``undo``: close what a request names everywhere, and undo that."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
         await settled(services, scope, SETTLE_S, most=TURNS_AT_ONCE)
     pending, _ = (0, 0) if request.ids else await services.journal.tally(scope)
     now = services.clock.now()
-    may = scope.owns if request.ids else scope.sees  # what is named by its id is meant, whatever project it is of
+    may = scope.owns if request.ids else scope.sees  # an id is meant whatever project its memory belongs to
     rows = [row for row in await services.store.memories(scope) if may(row.agent)]
     known = {row.id for row in rows if not is_ending(row)}
     if (missing := next((id_ for id_ in request.ids if id_ not in known), None)) is not None:
@@ -84,7 +84,7 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
 
 @router.post("/undo")
 async def undo(scope: Caller, services: Parts, body: UndoBody) -> dict[str, Any]:
-    """Take one batch of endings back: its memories hold again, its sentences are shown again."""
+    """Undo one batch of endings: its memories hold again, its sentences are shown again."""
     now = services.clock.now()
 
     def plan(rows: list[Memory]) -> Sequence[Change]:

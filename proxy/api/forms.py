@@ -1,4 +1,4 @@
-"""Forms: an upload read whole and kept in memory, never spooled to a disk, and the model that a form names."""
+"""Multipart forms: an upload parsed in memory, never spooled to disk, and the model that a form names."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def read_form(body: bytes, headers: Iterable[tuple[str, str]]) -> Form:
     """Return the upload in a ``multipart/form-data`` body.
 
     Raises:
-        InvalidRequest: If it is none, or has no ``file``.
+        InvalidRequest: If the body is no form, or has no ``file``.
     """
     headers = list(headers)
     if not is_form(headers):
@@ -71,7 +71,7 @@ async def fields_of(body: bytes, headers: Iterable[tuple[str, str]]) -> list[tup
     """Return the fields of a ``multipart/form-data`` body that are no files.
 
     Raises:
-        InvalidRequest: If it is none.
+        InvalidRequest: If the body is no form.
     """
     form = await _parsed(body, headers)
     try:
@@ -95,7 +95,7 @@ async def _parsed(body: bytes, headers: Iterable[tuple[str, str]]) -> FormData:
 
 
 def placed(scope: Scope, headers: Iterable[tuple[str, str]], services: Services) -> tuple[Scope, Services]:
-    """Return the scope of an upload, its conversation where it names one, and the parts that keep it."""
+    """Return the scope of an upload, with its session if it names one, and the services that store it."""
     named = by_name(headers)
     name = session_name(named, {})
     services = services.of(requested_mode(named, services))
@@ -108,10 +108,10 @@ def placed(scope: Scope, headers: Iterable[tuple[str, str]], services: Services)
 async def take_in(
     services: Services, scope: Scope, form: Form, headers: Iterable[tuple[str, str]], *, may_name: bool
 ) -> Shown:
-    """Keep an upload, to be read soon.
+    """Store an upload for ingest.
 
     Raises:
-        MediaRefused: If it is of no kind that is read.
+        MediaRefused: If its type is unsupported.
     """
     now: datetime = named_time(by_name(headers), may_name=may_name) or services.clock.now()
     item, _ = await services.library.take_in(scope, Parcel(form.data, form.name, form.declared, "upload", now))
@@ -124,7 +124,7 @@ async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
 
 
 def model_named(body: bytes, content_type: str) -> str:
-    """Return the model that a form names, "" where it names none.
+    """Return the model that a form names, "" if none.
 
     Raises:
         InvalidRequest: If it names several.
@@ -136,7 +136,7 @@ def model_named(body: bytes, content_type: str) -> str:
 
 
 def with_model(body: bytes, content_type: str, name: str) -> bytes:
-    """Return the form under another name of the model."""
+    """Return the form with another model name."""
     for match in reversed(_parts(body, content_type)):
         body = body[: match.start("value")] + name.encode() + body[match.end("value") :]
     return body

@@ -1,4 +1,4 @@
-"""A stream's way out, with comments between its events while the provider is silent (where switched on)."""
+"""Heartbeat comments in a stream between its events while the provider is silent (if enabled)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ID_LINE = re.compile(rb"[\r\n]id:")
 
 
 class Heartbeat:
-    """Sends a body's chunks as they come; between two events that are far apart, a comment.
+    """Sends a body's chunks as they arrive, and a comment between two events that are far apart.
 
-    None is sent after the terminal event, and none after an ``id:`` line: openai-python takes any empty line that
-    follows one for an event.
+    It sends none after the terminal event, and none after an ``id:`` line: openai-python treats any empty line after
+    one as an event.
     """
 
     def __init__(self, send: Send, headers: Headers, every_s: float, watch: EndWatch | None = None) -> None:
@@ -63,7 +63,7 @@ class Heartbeat:
             return
         async with self._lock:
             if self._has_beaten and not self._has_begun:
-                chunk = chunk.removeprefix(_BOM)  # a mark is one at the very start only, where a comment stands now
+                chunk = chunk.removeprefix(_BOM)  # valid at the very start only, where a comment is now
             self._has_begun = True
             if self._watch.feed(chunk) or _ID_LINE.search(self._tail[-3:] + chunk):
                 self._is_allowed = False

@@ -31,13 +31,13 @@ class LinkBody(Body):
 
 @router.post("/{memory_id}/pin")
 async def pin(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Pin a memory: it does not age, and comes first."""
+    """Pin a memory: it does not age, and ranks first."""
     return await _change(services, scope, memory_id, (), lambda row, _, now: [edit_memory(row, now, pinned=True)])
 
 
 @router.post("/{memory_id}/unpin")
 async def unpin(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Take the pin out of a memory."""
+    """Unpin a memory."""
     return await _change(services, scope, memory_id, (), lambda row, _, now: [edit_memory(row, now, pinned=False)])
 
 
@@ -49,7 +49,7 @@ async def link(memory_id: str, scope: Caller, services: Parts, body: LinkBody) -
 
 @router.post("/{memory_id}/unlink")
 async def unlink(memory_id: str, scope: Caller, services: Parts, body: LinkBody) -> dict[str, Any]:
-    """Show memories by themselves again."""
+    """Show linked memories separately again."""
     return await _change(services, scope, memory_id, _others(body, memory_id), unlink_changes)
 
 
@@ -69,7 +69,7 @@ async def _change(
     others: Sequence[str],
     change: Callable[[Memory, Sequence[Memory], datetime], Sequence[Change]],
 ) -> dict[str, Any]:
-    """Change one memory together with others, all of which must be in view."""
+    """Change one memory together with others, all of which must be visible."""
     now = services.clock.now()
 
     def plan(rows: list[Memory]) -> Sequence[Change]:

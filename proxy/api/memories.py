@@ -34,9 +34,9 @@ router = Router(prefix="/v1/memories", route_class=PatientRoute)
 
 _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
 _Value = Annotated[str, Field(max_length=2000), AfterValidator(redact)]
-_ACTIONS = frozenset({"search", "forget", "undo", "preview"})  # words that stand where an id might
+_ACTIONS = frozenset({"search", "forget", "undo", "preview"})  # words in place of an id
 _COLUMNS = {"object_value": "object"}
-_NO_FIELDS = frozenset({"text", "project", "metadata"})  # of a memory that is known
+_NO_FIELDS = frozenset({"text", "project", "metadata"})  # fields that do not change a known memory
 
 
 class NewMemory(Body):
@@ -68,18 +68,18 @@ class MemoryPatch(Body):
 
 @router.post("")
 async def create_memory(scope: Writer, services: Parts, body: NewMemory) -> dict[str, Any]:
-    """Store a memory as the caller states it; said again, it is the same one, changed by the fields sent."""
+    """Store a memory as the caller states it; repeated, it is the same memory, changed by the fields sent."""
     return await keep_memory(services, scope, body, {name: getattr(body, name) for name in body.model_fields_set})
 
 
 async def keep_memory(services: Services, scope: Scope, body: NewMemory, again: Mapping[str, Any]) -> dict[str, Any]:
-    """Store a memory, or change the one of the same text that holds.
+    """Store a memory, or change the one in force with the same text.
 
     Args:
-        services: Where it is kept.
+        services: Services that store it.
         scope: Whose it is.
         body: The memory, if it is new.
-        again: The fields of ``body`` that change a known one.
+        again: Fields of ``body`` that change a known memory.
     """
     now = services.clock.now()
     scope = await _placed(scope, services, body)
@@ -122,7 +122,7 @@ async def get_memory(memory_id: str, scope: Caller, services: Parts) -> dict[str
 
 @router.patch("/{memory_id}")
 async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: MemoryPatch) -> dict[str, Any]:
-    """Correct a memory; the owner's word is certain."""
+    """Correct a memory; a correction by its owner is certain."""
     if not body.model_fields_set:
         raise InvalidRequest("The body changes nothing. Send `text`, `kind`, `pinned`, `priority` or `expires_at`.")
     now = services.clock.now()
@@ -162,7 +162,7 @@ async def delete_memory(
 
 @router.post("/{memory_id}/restore")
 async def restore(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Undo what closed a memory; one that is over by itself holds again, without an end."""
+    """Undo the closing of a memory; an expired one holds again, without an end."""
     await _one(services, scope, memory_id)
     now = services.clock.now()
 
@@ -176,7 +176,7 @@ async def restore(memory_id: str, scope: Caller, services: Parts) -> dict[str, A
 
 @router.get("/{memory_id}/history")
 async def history(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return every step in the life of a memory, oldest first."""
+    """Return every step in the history of a memory, oldest first."""
     await _one(services, scope, memory_id)
     steps = await services.history.of(scope, memory_id)
     names = await project_names(
@@ -199,10 +199,10 @@ async def history(memory_id: str, scope: Caller, services: Parts) -> dict[str, A
 
 
 async def _placed(scope: Scope, services: Services, body: NewMemory) -> Scope:
-    """Return the scope inside of the project that a body names, whose name is kept.
+    """Return the scope inside the project of a body, and record the project's name.
 
     Raises:
-        InvalidRequest: If a header names another one.
+        InvalidRequest: If a header names another project.
     """
     if body.project is None:
         return scope
@@ -223,10 +223,10 @@ async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
 
 
 def metadata_of(given: dict[str, Any]) -> dict[str, Any]:
-    """Return what a caller says of something, without secrets.
+    """Return a caller's metadata without secrets.
 
     Raises:
-        InvalidRequest: If it has a name that memory itself uses.
+        InvalidRequest: If it uses a name that memory reserves.
     """
     if reserved := sorted(INTERNAL.intersection(given)):
         raise InvalidRequest(
@@ -243,13 +243,13 @@ def metadata_of(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_same(row: Memory, memory: Memory, now: datetime) -> bool:
-    """Return whether a memory holds that says the same; one that is over stays so, and the new one holds from now."""
+    """Return whether an equal memory is in force; an expired one stays expired, and the new one holds from now."""
     holds = row.status == "active" and (is_over(memory, now) or not is_over(row, now))
     return holds and (row.text, row.agent) == (memory.text, memory.agent)
 
 
 def _edited(row: Memory, now: datetime, **given: Any) -> Change:
-    """Return the change by the fields given; None takes ``expires_at`` away and leaves every other as it is."""
+    """Return the change by the fields given; None removes ``expires_at`` and leaves all others unchanged."""
     edited = edit_memory(row, now, **given)
     is_endless = given.get("expires_at", now) is None
     return replace(edited, memory=replace(edited.memory, expires_at=None)) if is_endless else edited
@@ -263,7 +263,7 @@ def _brought_back(row: Memory, rows: list[Memory], now: datetime) -> list[Change
 
 
 def _former(row: Memory, edited: Memory, scope: Scope, past: Past, now: datetime) -> list[Change]:
-    """Withhold the sentence that a corrected memory stood in, so that old turns do not bring it up as if it held."""
+    """Withhold the source sentence of a corrected memory, so that old turns do not present it as true."""
     if row.status != "active" or row.text == edited.text:
         return []
     changes = forget_changes(scope, Request(ids=(row.id,)), replace(past, memories=[row]), now)

@@ -1,4 +1,4 @@
-"""``GET /v1/memories``, ``/search`` and ``/preview``: memories by pages, what fits a query, what a model would get."""
+"""``GET /v1/memories``, ``/search`` and ``/preview``: memories by page, hits of a query, injected text."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ async def list_memories(
 ) -> dict[str, Any]:
     """Return a page of memories, newest first, or best first for a query.
 
-    Without ``project`` these are the general ones and those of the project in ``X-Memory-Project``; with a project's
-    name or id its own ones, with ``*`` those of all projects; with ``agent`` those that
-    an agent of this name or id told. ``since`` and ``until`` are times from which they hold.
+    Without ``project``, list general memories and those of the project in ``X-Memory-Project``; with a project's name
+    or id, its own; with ``*``, those of all projects. With ``agent``, list memories told to the agent of this name or
+    id. ``since`` and ``until`` limit the time from which they hold.
     """
     asked = _asked(scope, services, project)
     moment = moment_of(as_of, "as_of") if as_of else None
@@ -91,7 +91,7 @@ async def list_memories(
         at = next((at for at, row in enumerate(rows) if row.id == after), None)
         if last is None or (query and at is None):
             raise _no_such_place(after)
-        # A memory that has left the list since keeps its place, so that a walk goes on.
+        # A memory that has left the list meanwhile keeps its place, so that paging continues.
         rows = rows[at + 1 :] if at is not None else [row for row in rows if place(row) < place(last)]
     return listing(await shown(services, scope, rows[:limit]), has_more=len(rows) > limit)
 
@@ -99,7 +99,7 @@ async def list_memories(
 async def _newest(
     services: Services, scope: Scope, asked: Callable[[Memory], bool], wanted: Wanted, limit: int, after: str
 ) -> dict[str, Any]:
-    """Return a page of the newest; no more rows are read than it takes."""
+    """Return a page of the newest memories; it reads no more rows than needed."""
     before = None
     if after:
         last = await services.store.memory(scope, after)
@@ -107,7 +107,7 @@ async def _newest(
             raise _no_such_place(after)
         before = place(last)
     now = services.clock.now()
-    status = "" if wanted.status in ("all", "closed") else wanted.status  # rows of earlier versions call it otherwise
+    status = "" if wanted.status in ("all", "closed") else wanted.status  # rows of earlier versions have other statuses
     rows = await services.store.newest(scope, status=status, before=before)
     fitting = (row for row in rows if asked(row) and chosen([row], {}, wanted, now))
     found = await in_thread("cpu", lambda: list(islice(fitting, limit + 1)))
@@ -120,7 +120,7 @@ def _no_such_place(after: str) -> NotFound:
 
 @router.post("/search")
 async def search_memories(scope: Caller, services: Parts, body: SearchBody) -> dict[str, Any]:
-    """Return what fits a query, ranked, whether or not it would be injected; what others share has an ``author``."""
+    """Return the hits of a query, ranked, whether or not they would be injected; shared ones have an ``author``."""
     limit, shared = body.limit + 1, await services.team_memory.of(scope.teams, services.store)
     hits = await _search(
         services, scope, body.query, limit=limit, sources=body.sources, as_of=body.as_of, shared=shared
@@ -135,7 +135,7 @@ async def shown(services: Services, scope: Scope, rows: Sequence[Memory]) -> lis
 
 
 def _asked(scope: Scope, services: Services, project: str) -> Callable[[Memory], bool]:
-    """Return the test for memories of which a list is asked."""
+    """Return the filter for the memories of a requested list."""
     if not project:
         return lambda row: scope.sees(row.agent)
     ids = {project, project_id(services.hasher, scope.user, project)}
@@ -166,10 +166,10 @@ async def _search(
 
 
 def moment_of(text: str, name: str) -> datetime:
-    """Return the time that a parameter names.
+    """Return the time of a parameter.
 
     Raises:
-        InvalidRequest: If it names none.
+        InvalidRequest: If it is no time.
     """
     try:
         return parse_time(text)
@@ -188,9 +188,9 @@ class Question(Body):
 
 @router.post("/preview")
 async def preview_memories(scope: Caller, services: Parts, body: Question) -> dict[str, Any]:
-    """Return the receipt that a first message would have, and the texts that would be appended to it.
+    """Return the receipt of a first message, and the texts that would be appended to it.
 
-    As in ``X-Memory-Mode: observe``, but no provider is asked, and no receipt is kept.
+    As in ``X-Memory-Mode: observe``, but it asks no provider and stores no receipt.
     """
     settings = services.settings.memory
     budget = settings.budget_tokens if body.budget is None else min(body.budget, settings.max_budget_tokens)
@@ -209,7 +209,7 @@ async def preview_memories(scope: Caller, services: Parts, body: Question) -> di
 
 
 async def _observed(question: str, scope: Scope, services: Services, budget: int) -> Exchange:
-    """Return a request that begins a conversation, after recall and assembly; nothing is sent, written or counted."""
+    """Return the first request of a conversation after recall and assembly; nothing is sent, written or counted."""
     body = orjson.dumps({"model": "preview", "messages": [{"role": "user", "content": question}]})
     exchange = Exchange("POST", "/v1/chat/completions", "", (), body, chat)
     exchange.request = exchange.dialect.read(body)

@@ -1,4 +1,4 @@
-"""``GET /v1/models`` and ``/v1/models/{id}``: what this key may ask for."""
+"""``GET /v1/models`` and ``/v1/models/{id}``: models that this key may use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proxy.upstream.catalogue import Model
 
 
 class Models:
-    """The endpoint; where one provider's list is all there is, its own answer is passed on."""
+    """The endpoint; a single provider's own list is relayed."""
 
     def __init__(self, services: Services, passthrough: Passthrough) -> None:
         self._services = services
@@ -33,7 +33,7 @@ class Models:
             await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
             return
         if body is None:
-            await self._passthrough({**scope, "method": "GET"}, receive, send)  # the server leaves a HEAD its body out
+            await self._passthrough({**scope, "method": "GET"}, receive, send)  # the server omits the body of a HEAD
             return
         await send_whole(send, 200, [("content-type", "application/json")], body)
 
@@ -56,7 +56,7 @@ class Models:
 
 
 def _page(models: Sequence[Model], query: str) -> dict[str, Any]:
-    """Return a list of models as both OpenAI's and Anthropic's clients read it: each with a name to show, in pages."""
+    """Return a page of models in the shape of both OpenAI's and Anthropic's clients, each with a display name."""
     asked = {name: values[-1] for name, values in parse_qs(query).items()}
     ids = [str(one["id"]) for one in models]
     after = asked.get("after_id", "")

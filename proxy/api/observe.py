@@ -1,6 +1,6 @@
-"""End of a request: count it, write its log line, hand over its spans by the GenAI conventions.
+"""End of a request: count it, write its log line, export its spans by the GenAI conventions.
 
-Nothing here reads what was said.
+This module reads no message texts.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _OPERATIONS = {
     "/v1/completions": "text_completion",
     "/v1/embeddings": "embeddings",
 }
-_AS_SPANS = {"journal": "remember"}  # steps under another name; the tries stand for the one called upstream
+_AS_SPANS = {"journal": "remember"}  # steps under another span name; the tries replace the step `upstream`
 _UPSTREAM = "upstream"
 
 
 def observe(passage: Passage, services: Services) -> None:
-    """Count a request, write its line and send its spans; whatever fails here, the request has been served."""
+    """Count a request, write its log line and send its spans; errors are logged, as the request has been served."""
     passage.end_s = time.perf_counter()
     try:
         model = _model(passage, services)
@@ -49,17 +49,17 @@ def observe(passage: Passage, services: Services) -> None:
             services.access.write(_line(passage, model))
         if services.tracing is not None:
             _trace(passage, model, services)
-    except Exception as error:  # noqa: BLE001 - the reply is with the client; nobody shall pay for a count
+    except Exception as error:  # noqa: BLE001 - the reply is sent; a failed count must not affect the client
         _log.error("a request could not be observed", error=type(error).__name__, exc_info=error)
 
 
 def _model(passage: Passage, services: Services) -> str:
-    """Return the model's name where it is one: a provider took it, or it is configured or well known."""
+    """Return the model's name if it is real: accepted by a provider, configured or well known."""
     name = passage.exchange.model if passage.exchange is not None else passage.model
     return _models.label(
         name,
         lambda: (
-            redact_name(name) == name  # a client may send its key for a model, and a provider take it
+            redact_name(name) == name  # a client may send its key as a model, and a provider accept it
             and (
                 (passage.status < 400 and bool(passage.tries))
                 or name in services.routes.models()
@@ -92,10 +92,10 @@ def _count(passage: Passage, model: str) -> None:
 
 
 def _line(passage: Passage, model: str) -> Fields:
-    """Return the fields of the access log: nothing that anybody wrote, but for names that were accepted."""
+    """Return the fields of the access log: no client's text, except accepted names."""
     exchange, memories, spent = passage.exchange, passage.memories, passage.spent
     owner = exchange.scope if exchange is not None else passage.owner
-    is_passing = exchange is not None and exchange.mode == "ephemeral"  # leaves no trace of who it was
+    is_passing = exchange is not None and exchange.mode == "ephemeral"  # leaves no trace of its user
     return {
         "method": passage.verb,
         "route": passage.route,
@@ -136,7 +136,7 @@ def _ms(seconds: float) -> float:
 
 
 def _span_of(passage: Passage, model: str) -> Span:
-    """Return the span of a request, with those of its steps and of every provider that was asked."""
+    """Return the span of a request, with those of its steps and of every provider call."""
     route, attributes = passage.route, _server_attributes(passage)
     exchange = passage.exchange
     steps = [_step(step, exchange) for step in exchange.timings.steps if step.name != _UPSTREAM] if exchange else []
@@ -152,7 +152,7 @@ def _span_of(passage: Passage, model: str) -> Span:
 
 
 def _operation_of(passage: Passage, model: str) -> Operation | None:
-    """Return the call for the metrics; None: no model was asked."""
+    """Return the call for the metrics; None if no model was called."""
     name = _OPERATIONS.get(passage.path)
     if name is None or not passage.tries:
         return None
@@ -170,7 +170,7 @@ def _operation_of(passage: Passage, model: str) -> Operation | None:
 
 
 def _calls(passage: Passage, model: str) -> Iterator[Span]:
-    """Yield a span for each try; that of the last one ends with the reply."""
+    """Yield a span for each try; the last one ends with the reply."""
     operation = _OPERATIONS.get(passage.path, "")
     for attempt in passage.tries:
         is_last = attempt is passage.tries[-1]
@@ -191,7 +191,7 @@ def _call_attributes(attempt: Attempt, operation: str, model: str) -> dict[str, 
     return {
         **_if("gen_ai.operation.name", operation),
         "gen_ai.provider.name": provider,
-        "gen_ai.system": provider,  # its name until 2025, by which many tools still look for it
+        "gen_ai.system": provider,  # its name until 2025, which many tools still read
         **_if("gen_ai.request.model", model),
         **_if("server.address", place.hostname or ""),
         **({"server.port": place.port} if place.port else {}),
@@ -279,7 +279,7 @@ def _relay(passage: Passage) -> Iterator[Span]:
 
 
 def _failure(attempt: Attempt, passage: Passage) -> str:
-    """Return what went wrong with the call whose reply was relayed, "" for nothing."""
+    """Return the error of the call whose reply was relayed, "" for none."""
     if attempt.error or attempt.status >= 400:
         return attempt.error or str(attempt.status)
     return "" if passage.is_whole else "cut"

@@ -1,4 +1,4 @@
-"""``GET /openapi.json``: a description of the memory side, each operation with an example."""
+"""``GET /openapi.json``: a description of the memory API, each operation with an example."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ router = APIRouter()
 MEMORY, SESSION, REVIEW = "mem_0123456789abcdef01234567", "ses_0123456789abcdef01234567", "end_0123456789abcdef01234567"
 JOB = "job_0123456789abcdef01234567"
 
-# Bodies of operations that take one. A test sends each of them to a running server.
+# Example bodies of operations. A test sends each of them to a running server.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/memories"): {"text": "I play the harpsichord", "kind": "preference", "pinned": True},
     ("patch", "/v1/memories/{memory_id}"): {"text": "I play the spinet", "expires_at": "2030-01-01T00:00:00Z"},
@@ -80,7 +80,7 @@ _ERROR = {
 
 @router.get("/openapi.json", include_in_schema=False)
 async def openapi(request: Request) -> dict[str, Any]:
-    """Return the description; the wire formats of providers are described by them."""
+    """Return the description; providers document their own wire formats."""
     state = request.app.state
     if getattr(state, "openapi", None) is None:
         state.openapi = described(request.app.routes)
@@ -108,7 +108,7 @@ def described(routes: list[Any]) -> dict[str, Any]:
 
 
 def _complete(method: str, path: str, operation: dict[str, Any]) -> None:
-    operation["responses"].pop("422", None)  # a request that cannot be understood is a 400
+    operation["responses"].pop("422", None)  # an invalid request is a 400
     operation["responses"]["4XX"] = _ERROR
     body = BODIES.get((method, path))
     if body is not None:

@@ -1,4 +1,4 @@
-"""``/v1/operator``: counts and health of the whole server, for a key that its operator made for that; no texts."""
+"""``/v1/operator``: counts and health of the whole server, for an operator key; no texts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from proxy.process.threads import in_thread
 from proxy.store.census import census, newest_receipts
 
 router = Router(prefix="/v1/operator", include_in_schema=False)
-_MAX_RECEIPTS = 50_000  # that sums are made of; the newest
+_MAX_RECEIPTS = 50_000  # for the sums; the newest ones
 
 
 @router.get("")
 async def operator(request: Request, days: Annotated[int, Query(ge=1, le=366)] = 7) -> dict[str, Any]:
-    """Return how the server is and how much it holds, by user; users are named by their hashes."""
+    """Return the server's health and its data by user; users are named by their hashes."""
     services = services_of(request)
     pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
     if not (await identity_of(pairs, services)).is_operator:
@@ -78,12 +78,12 @@ def _summed(pairs: Sequence[tuple[str, dict[str, Any]]]) -> tuple[Any, ...]:
 
 
 def _disk(folder: Path) -> dict[str, int]:
-    """Return the bytes of all files of the data folder, and those that are free on its disk."""
+    """Return the bytes of all files of the data folder, and the free bytes of its disk."""
     used = 0
     for place, _, names in os.walk(folder):
         for name in names:
             try:
                 used += os.lstat(os.path.join(place, name)).st_size
-            except FileNotFoundError:  # tidied away meanwhile
+            except FileNotFoundError:  # removed meanwhile
                 continue
     return {"used_bytes": used, "free_bytes": shutil.disk_usage(folder).free}

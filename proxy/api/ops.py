@@ -18,14 +18,14 @@ router = APIRouter()
 @router.get("/healthz")
 @router.get("/health/liveliness")
 async def live() -> dict[str, str]:
-    """Say that the process serves."""
+    """Return that the process serves."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
 @router.get("/health/readiness")
 async def ready(request: Request) -> JSONResponse:
-    """Say whether store and embedder are warm, whether turns can be kept, and what was found damaged."""
+    """Return whether store and embedder are warm, whether turns can be stored, and any damage found."""
     services = services_of(request)
     await services.probe()
     failed = services.failed_writes()

@@ -1,4 +1,4 @@
-"""One request as the edge sees it, filled in by whoever serves it; what is counted and logged is read off it."""
+"""Record of one request, created by the edge and filled in by its endpoint; the source of metrics and logs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from proxy.telemetry.names import method_of, route_of, word
 from proxy.types import Scope as Owner
 from proxy.upstream.failover import Attempt
 
-PASSAGE = "throughline.passage"  # where the outermost layer leaves it in the scope
-CLIENT_LEFT = 499  # nginx's number for a client that was gone before the head of its reply
+PASSAGE = "throughline.passage"  # key under which the outermost layer stores it in the scope
+CLIENT_LEFT = 499  # nginx's status for a client that disconnected before the head of its reply
 
 
 @dataclass(slots=True)
 class Passage:
-    """A request on its way through, from the head of the request to the end of the reply."""
+    """Record of a request, from its head to the end of the reply."""
 
     method: str
     path: str
@@ -34,19 +34,19 @@ class Passage:
     first_byte_s: float | None = None
     end_s: float = 0.0
     bytes_out: int = 0
-    length: int | None = None  # of the body, where the head says so
+    length: int | None = None  # of the body, if the head declares it
     has_ended: bool = False
     meter: UsageMeter | None = None
 
-    # told by the endpoint
+    # set by the endpoint
     exchange: Exchange | None = None
     owner: Owner | None = None
-    model: str = ""  # as the client wrote it, where there is no exchange
+    model: str = ""  # as the client wrote it, if there is no exchange
     refusal: str = ""
     attempts: list[Attempt] = field(default_factory=list)
 
     def see(self, message: Message) -> None:
-        """Look at a message to the client."""
+        """Update the record from a message to the client."""
         if message["type"] == "http.response.body":
             size = len(message.get("body", b""))
             if size and self.first_byte_s is None:
@@ -68,7 +68,7 @@ class Passage:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the client has all of the reply: it may hang up before the empty piece behind it is sent."""
+        """Return whether the client has the whole reply: it may disconnect before the final empty chunk is sent."""
         if self.has_ended or (self.length is not None and self.bytes_out >= self.length):
             return True
         reply = self.exchange.relayed.reply if self.exchange is not None else None
@@ -81,12 +81,12 @@ class Passage:
 
     @property
     def verb(self) -> str:
-        """The method, where it is one."""
+        """The method, if it is standard."""
         return method_of(self.method)
 
     @property
     def memories(self) -> Memories | None:
-        """Work of memory; None for requests of another kind."""
+        """Memory's work on the request; None for requests of another kind."""
         return self.exchange.memories() if self.exchange is not None else None
 
     @property
@@ -103,16 +103,16 @@ class Passage:
 
     @property
     def code(self) -> str:
-        """Code of our own error, where that was the reply."""
+        """Error code, if the reply was a ProxyError."""
         return self.refusal or (self.exchange.relayed.refusal if self.exchange is not None else "")
 
 
 def passage_of(scope: Scope) -> Passage:
-    """Return the passage of a request; one that nobody reads, where there is no outermost layer."""
+    """Return the record of a request; a detached one if there is no outermost layer."""
     found = scope.get(PASSAGE)
     return found if isinstance(found, Passage) else Passage(scope["method"], scope["path"], 0)
 
 
 def note_refusal(scope: Scope, error: ProxyError) -> None:
-    """Note that an error of ours is the reply."""
+    """Record that a ProxyError is the reply."""
     passage_of(scope).refusal = error.code

@@ -1,6 +1,6 @@
-"""Every other ``/v1/*`` path: to the provider and back, untouched.
+"""Every other ``/v1/*`` path: relayed to the provider and back, unchanged.
 
-Paths are decoded to a fixed point first, so that no two servers on the way read one differently.
+Paths are decoded to a fixed point first, so that no two servers in the chain interpret one differently.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _WITH_MODEL = (
 _COUNTS = "/messages/count_tokens"
 _WITH_FORM = ("/audio/transcriptions", "/audio/translations", "/images/edits", "/images/variations")
 
-# What is said to our memory must not go to a provider because the method is wrong.
+# A wrong method must not send a request for Throughline's memory to a provider.
 _OURS = frozenset(
     {
         *("agents", "documents", "erase", "export", "import", "jobs", "memories", "operator", "projects", "quarantine"),
@@ -76,7 +76,7 @@ _OURS = frozenset(
 )
 _IMAGE_MODELS = frozenset({"generations", "edits", "variations"})
 
-# What leaves nothing in the account that asks; the rest of it is not for every key that the operator hands out.
+# Paths that leave nothing in the provider account; the others are not for every key that the operator hands out.
 _STATELESS = frozenset(
     {
         "/embeddings",
@@ -93,8 +93,8 @@ _STATELESS = frozenset(
     }
 )
 
-_BYTES_A_TOKEN = 4  # about, until the provider has counted them
-# Left over after decoding once, these would be read as something else by a server that decodes again, or leniently.
+_BYTES_A_TOKEN = 4  # approximately, until the provider has counted them
+# If left after decoding once, a server that decodes again, or leniently, would misread these.
 _MOVING = re.compile(r"[%\\\x00-\x1f\x7f]")
 _SEPARATING = re.compile(r"[/?#]")
 _DOTS = re.compile(r"\.{1,2}(?:;.*)?", re.DOTALL)  # also with parameters, which some servers drop
@@ -102,7 +102,7 @@ _MODELS = "models"
 
 
 class _Asked:
-    """A request as it came, and what of its body matters here."""
+    """A request, with the fields of its body that routing needs."""
 
     def __init__(self, scope: Scope, path: str, headers: Headers, body: bytes) -> None:
         self.scope = scope
@@ -120,10 +120,10 @@ class _Asked:
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
         self.passage = passage_of(scope)
         self.passage.model = self.model
-        self.memory = "off; n=0; tokens=0"  # as the header says it
+        self.memory = "off; n=0; tokens=0"  # as in the header
 
     async def request(self, target: Target, *, readable: bool) -> UpstreamRequest:
-        """Return what a target is sent: the same to each, but for the name of the model."""
+        """Return the request for a target; only the model's name differs between targets."""
         body = self.body
         if self.model and target.model is not None and target.model != self.model:
             form, name = self.form, target.model
@@ -170,21 +170,21 @@ class Passthrough:
         readable = admission.ticket.counts_tokens or handing is not None
         if asked.method == "POST" and asked.path == _COUNTS:
             await self._count_memory(asked, admission)
-        make: Make = lambda target: asked.request(target, readable=readable)  # noqa: E731 - has a type of its own
+        make: Make = lambda target: asked.request(target, readable=readable)  # noqa: E731 - needs a type
         await until_hang_up(receive, lambda: self._relay(plan, make, send, asked, handing), admission.ticket.close)
 
     async def _count_memory(self, asked: _Asked, admission: Admission) -> None:
-        """Put into a request to count tokens what memory would put into the request that it is about."""
+        """Add to a token-counting request the memory that the counted request would get."""
         body, headers = plain(asked.body, asked.headers, limit=admission.body_bytes)
         exchange = Exchange("POST", asked.path, asked.query, headers, body, messages)
         exchange.identity = admission.identity
-        with suppress(InvalidRequest):  # what is wrong with it is for its provider to say
+        with suppress(InvalidRequest):  # its provider reports what is wrong with it
             await counted(exchange, self._services)
             asked.body, asked.headers = as_sent(exchange, exchange.upstream_body)
             asked.memory = str(exchange.memories())
 
     def _plan(self, asked: _Asked) -> Plan | None:
-        """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""
+        """Return the plan of a request: by the model that it names, if a server of OpenAI's dialect has it."""
         routes, key = self._services.routes, key_for_routes(asked.headers, self._services.settings)
         if asked.is_anthropics:
             found = self._anthropics(asked.path, asked.model, key)
@@ -198,7 +198,7 @@ class Passthrough:
         return Plan((Try(target),)) if target is not None else None
 
     def _anthropics(self, path: str, model: str, key: str | None) -> Plan | None:
-        """Return where a request of Anthropic's API goes: to a server that speaks it, if one is configured."""
+        """Return the plan of a request of Anthropic's API: a server that speaks it, if one is configured."""
         routes = self._services.routes
         plan = routes.spoken(routes.plan(model, key), path) if model else None
         tries = [step for step in plan.tries if step.target.upstream is routes.wire] if plan is not None else []
@@ -208,14 +208,14 @@ class Passthrough:
         return Plan((Try(target),)) if target is not None else None
 
     async def _guard(self, asked: _Asked, segments: Sequence[str], admission: Admission) -> Handing | None:
-        """Keep tenants out of each other's files, batches and replies, which all stand in the operator's account.
+        """Isolate tenants' files, batches and responses, which all share the operator's account.
 
         Returns:
-            What notes the ids that the reply hands out, where the path is below an object of the caller's own.
+            Recorder of the ids that the reply returns, if the path is below an object of the caller's own.
 
         Raises:
-            NotHandedOut: If something is named that was not handed out in the caller's scope.
-            Forbidden: If the path is about the account as a whole.
+            NotHandedOut: If the request names an object that was not returned to the caller's scope.
+            Forbidden: If the path concerns the account as a whole.
         """
         services = self._services
         if not is_shared(services.settings):
@@ -255,7 +255,7 @@ class Passthrough:
 
 
 async def _named_in(asked: _Asked, limit: int) -> list[Reference]:
-    """Return what a body names, unpacked as its provider would: JSON, else the fields of a form."""
+    """Return the objects that a body names, decompressed as its provider would: JSON, else form fields."""
     body, headers = plain(asked.body, asked.headers, limit=limit)
     kind = value_of(headers, "content-type").lower()
     if is_form(headers):
@@ -279,7 +279,7 @@ def _is_list(method: str, path: str) -> bool:
 
 
 def _refuse_ours(scope: Scope, path: str) -> None:
-    """Keep what was meant for our memory, however it is spelt, from going to the provider."""
+    """Refuse to forward a path of Throughline's memory, in any spelling, to the provider."""
     first, _, rest = unquote(path).lower()[1:].partition("/")
     if first in _OURS or (first == "images" and rest.partition("/")[0] not in _IMAGE_MODELS):
         raise not_served(scope)
@@ -299,10 +299,10 @@ def settled(path: str) -> tuple[str, ...]:
     The slashes in a model's name may be encoded, as in ``/models/org%2Fname``, and so may a question mark.
 
     Args:
-        path: What follows ``/v1``, as the client wrote it.
+        path: The path after ``/v1``, as the client wrote it.
 
     Raises:
-        NotFound: If to decode it again, to fold its letters or to resolve its dots would make another path of it.
+        NotFound: If decoding it again, folding its letters or resolving its dots would give another path.
     """
     raw = path.split("/")[1:]
     segments = tuple(map(_decoded, raw))
@@ -320,7 +320,7 @@ def _decoded(raw: str) -> str:
 
 
 def _forms(segment: str) -> set[str]:
-    """Return a segment as servers may read it that fold letters or drop what cannot be seen."""
+    """Return the readings of a segment by servers that fold letters or drop invisible characters."""
     folded = unicodedata.normalize("NFKC", segment)
     return {segment, folded, "".join(one for one in folded if unicodedata.category(one) != "Cf").strip()}
 

@@ -1,4 +1,4 @@
-"""``/v1/projects``: code bases, clients, cases, each with memory of its own beside what is general."""
+"""``/v1/projects``: code bases, clients, cases, each with its own memory beside the general one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = Router(prefix="/v1/projects")
 
 @router.get("")
 async def list_projects(scope: Caller, services: Parts, limit: PageSize = 1000, after: str = "") -> dict[str, Any]:
-    """Return the projects, the one used last first; a request that names a project sees that one alone."""
+    """Return the projects, the last used first; a request that names a project sees that one alone."""
     found = behind(await services.projects.all(scope), after, "project")
     counts = await _counts(services, scope) if found else Counter[str]()
     return listing([_shape(one, counts) for one in found[:limit]], has_more=len(found) > limit)
@@ -42,7 +42,7 @@ def _shape(project: Project, counts: Counter[str]) -> dict[str, Any]:
 
 
 async def _counts(services: Services, scope: Scope) -> Counter[str]:
-    """Return how many active memories each project has."""
+    """Return the number of active memories of each project."""
     own: Counter[str] = Counter()
     for agent, number in (await services.store.active_by_agent(scope)).items():
         if scope.owns(agent):

@@ -1,4 +1,4 @@
-"""``/v1/quarantine``: conversations, documents and memories that are set apart: found only inside of themselves."""
+"""``/v1/quarantine``: quarantined conversations, documents and memories, recalled only inside themselves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Id = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
 class SetApart(Body):
-    """Body of ``POST /v1/quarantine``: exactly one of the three, and why."""
+    """Body of ``POST /v1/quarantine``: exactly one of the three, and the reason."""
 
     session: _Id | None = None
     document: _Id | None = None
@@ -46,7 +46,7 @@ async def list_quarantine(
     limit: PageSize = 50,
     after: str = "",
 ) -> dict[str, Any]:
-    """Return a page of what is in quarantine, newest first."""
+    """Return a page of quarantined items, newest first."""
     found = [one for part in services.both() for one in await part.quarantine.ever(scope)]
     found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
     found = [one for one in behind(found, after, "entry") if kind in (None, one.kind) and not one.is_released]
@@ -55,7 +55,7 @@ async def list_quarantine(
 
 @router.post("")
 async def set_aside(scope: Caller, services: Parts, body: SetApart) -> dict[str, Any]:
-    """Set a conversation, a document or a memory apart; what is apart already stays as it is."""
+    """Quarantine a conversation, a document or a memory; a quarantined one stays as it is."""
     given: dict[ApartKind, str | None] = {"session": body.session, "document": body.document, "memory": body.memory}
     named = [(kind, id_) for kind, id_ in given.items() if id_ is not None]
     if len(named) != 1:
@@ -67,13 +67,13 @@ async def set_aside(scope: Caller, services: Parts, body: SetApart) -> dict[str,
 
 @router.get("/{entry_id}")
 async def get_entry(entry_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return one entry, by its id or that of what is apart."""
+    """Return one entry, by its id or that of the quarantined item."""
     return _shape((await _found(services, scope, entry_id))[1])
 
 
 @router.post("/{entry_id}/release")
 async def release_entry(entry_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Let it out as it was before."""
+    """Release the item as it was before."""
     part, entry = await _found(services, scope, entry_id)
     await shielded(_release(part, scope, entry), "release")
     return {**_shape(entry), "status": "released"}
@@ -81,7 +81,7 @@ async def release_entry(entry_id: str, scope: Caller, services: Parts) -> dict[s
 
 @router.delete("/{entry_id}")
 async def destroy_entry(entry_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Destroy what is apart, with everything learned from it."""
+    """Destroy the quarantined item, with everything learned from it."""
     part, entry = await _found(services, scope, entry_id)
     if part.is_ephemeral and entry.kind == "session":
         await destroy_conversation(part, scope, entry.target)
@@ -106,10 +106,10 @@ def _shape(entry: Apart) -> dict[str, Any]:
 
 
 async def _meant(services: Services, scope: Scope, kind: ApartKind, id_: str) -> tuple[Services, str, Scope]:
-    """Return the parts that keep what is meant, its id, and the scope inside of its project.
+    """Return the services that store the named item, its id, and the scope inside its project.
 
     Raises:
-        NotFound: If there is none in view.
+        NotFound: If it is not visible.
     """
     if kind == "session":
         part, session = await find_session(services, scope, id_)
@@ -149,4 +149,4 @@ async def _release(services: Services, scope: Scope, entry: Apart) -> None:
         within = replace(scope.at(entry.agent), session=entry.target)
         with suppress(NotFound):
             if (await services.sessions.get(within, entry.target)).ended_at is not None:
-                await end_conversation(services, within)  # its summary was not written while it was apart
+                await end_conversation(services, within)  # its summary was not written during the quarantine

@@ -1,4 +1,4 @@
-"""``/v1/receipts/{id}``: why a reply knew what it knew."""
+"""``/v1/receipts/{id}``: explanations of replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proxy.types.scope import parts
 
 _SHOWN = ("chunk", "image")
 _LISTS = ("injected", "considered", "learned", "closed", "linked", "review")
-_MAX_LOOKED_AT = 2_000  # receipts in which an entry is sought
+_MAX_LOOKED_AT = 2_000  # receipts searched for an entry
 
 router = Router(prefix="/v1/receipts", route_class=PatientRoute)
 
@@ -37,13 +37,13 @@ async def list_receipts(
 ) -> dict[str, Any]:
     """Return a page of receipts, newest first; ids instead of texts.
 
-    With ``session`` those of one conversation, with ``entry`` those that put this memory, passage, or any part of this
-    document or image into the request.
+    With ``session`` those of one conversation, with ``entry`` those that injected this memory, chunk, or any part of
+    this document or image into the request.
     """
     found: list[dict[str, Any]] = []
     sessions, most = [session] if session else [], _MAX_LOOKED_AT if entry else limit + 1
     last = after
-    for part in reversed(services.both()):  # each knows its own: behind the last of one the next begins
+    for part in reversed(services.both()):  # each has its own receipts: after the last of one, the next begins
         with suppress(NotFound):
             found += await part.receipts.page(scope, sessions=sessions, after=last, limit=most)
             last = ""
@@ -56,19 +56,19 @@ async def list_receipts(
 
 @router.get("/{receipt_id}")
 async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return a receipt; texts are looked up now, so that what was erased since is gone from it too.
+    """Return a receipt; texts are looked up now, so that erased texts are missing from it too.
 
-    ``additions`` are the texts that the request carried up beside the client's own, each with the message that it stood
-    before or after; a text that quotes what was closed or destroyed since is null. No receipt holds them: they are
-    looked up in the ledger, of earlier blocks the newest.
+    ``additions`` are the texts that the request carried beside the client's own, each with the message that it came
+    before or after; a text that quotes a closed or destroyed memory is null. Receipts do not store them: they come from
+    the ledger, which keeps the newest of earlier blocks.
     """
     body = await _found(services, scope, receipt_id)
     texts: dict[str, str] = {}
-    where = replace(scope, session=body.get("session", ""))  # what is in quarantine is seen inside of itself alone
+    where = replace(scope, session=body.get("session", ""))  # quarantined items are visible only inside it
     ids = list(dict.fromkeys(entry["id"] for name in _LISTS for entry in body.get(name, ())))
     additions: list[dict[str, Any]] = []
     for part in services.both():
-        with suppress(StoreUnavailable):  # the reasons why memory failed are wanted just then
+        with suppress(StoreUnavailable):  # a receipt must be readable while memory fails, to show the reasons
             texts |= await _texts(part, where, ids)
             texts |= await _shown(part, where, [entry["id"] for entry in _ranked(body) if entry["source"] in _SHOWN])
             additions = additions or await _additions(part, where, body)
@@ -115,9 +115,9 @@ async def _texts(services: Services, scope: Scope, ids: Collection[str]) -> dict
 
 
 async def _additions(services: Services, scope: Scope, body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what stood in a request beside the client's own words, in the order of its messages.
+    """Return the texts added to a request, in the order of its messages.
 
-    The receipt keeps no text: these are the ledger's and the running summary's, where they are as long as they were.
+    The receipt stores no text: these come from the ledger and the running summary, if their length is unchanged.
     """
     placed, compacted = body.get("placed") or (), body.get("compaction") or {}
     if not scope.session or not (placed or compacted.get("summary_tokens")):
@@ -143,7 +143,7 @@ async def _additions(services: Services, scope: Scope, body: Mapping[str, Any]) 
 
 
 async def _summary(services: Services, scope: Scope, compacted: Mapping[str, Any]) -> str | None:
-    """Return the running summary that stood in a request, None where it is not kept as it was."""
+    """Return the running summary that a request carried, None if it has changed since."""
     for one in await services.compactions.read(scope, scope.session):
         if one.anchor == compacted["through"]:
             stands = await standing(scope, services.index)

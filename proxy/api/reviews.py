@@ -36,7 +36,7 @@ from proxy.types import Episode, Memory, Scope
 
 router = Router(prefix="/v1/reviews")
 
-_OF_REVIEWS = (f'"{PROPOSES}":', '"status":"review"')  # reviews, and what open ones are about
+_OF_REVIEWS = (f'"{PROPOSES}":', '"status":"review"')  # reviews, and the memories of open ones
 _MEND = "Forget what is to go by `POST /v1/memories/forget`"
 _DONE: dict[Decision, State] = {"approve": "approved", "decline": "declined", "edit": "edited"}
 
@@ -65,7 +65,7 @@ async def list_reviews(
         last = _one(found, after, "after")
         found = [row for row in found if (row.created_at, row.id) < (last.created_at, last.id)]
     found = [row for row in found if status in ("all", state_of(row))]
-    if any(state_of(row) != "open" for row in found[:limit]):  # what was decided names memories of any status
+    if any(state_of(row) != "open" for row in found[:limit]):  # a decided review names memories of any status
         rows = await _rows(services, scope)
     shown = [await _shape(services, scope, row, rows) for row in found[:limit]]
     return listing(shown, has_more=len(found) > limit)
@@ -80,9 +80,9 @@ async def get_review(review_id: str, scope: Caller, services: Parts) -> dict[str
 
 @router.post("/{review_id}")
 async def decide(review_id: str, scope: Caller, services: Parts, body: DecisionBody) -> dict[str, Any]:
-    """Approve, decline or edit a proposed change; the same answer again changes nothing, any other is refused.
+    """Approve, decline or edit a proposed change; the same decision again changes nothing, any other is refused.
 
-    ``edit`` takes ``text``: what to forget in place of what was proposed, or the answer to a question.
+    ``edit`` takes ``text``: what to forget instead of the proposal, or the answer to a question.
     """
     rows = await _rows(services, scope)
     review = _one(reviews_in(rows), review_id)
@@ -97,10 +97,10 @@ async def decide(review_id: str, scope: Caller, services: Parts, body: DecisionB
 
 
 def _refuse_other(review: Memory, body: DecisionBody) -> None:
-    """Refuse to decide a decided review otherwise; the words of an edit are not kept, so that any edit is another one.
+    """Refuse another decision on a decided review; an edit's words are not stored, so that any edit counts as another.
 
     Raises:
-        Conflict: If the decision or the answer is another one.
+        Conflict: If the decision or the answer differs.
     """
     state, question = state_of(review), question_of(review)
     if question is not None and question.answer not in (None, body.text or question.answer):
@@ -125,7 +125,7 @@ async def _write(services: Services, scope: Scope, review: Memory, body: Decisio
         current = next((row for row in reviews_in(rows) if row.id == review.id), None)
         if current is None:
             return []
-        if state_of(current) != "open":  # somebody else was faster
+        if state_of(current) != "open":  # another request decided it meanwhile
             _refuse_other(current, body)
             return []
         if is_question:
@@ -148,7 +148,7 @@ async def _write(services: Services, scope: Scope, review: Memory, body: Decisio
 
 
 async def _rows(services: Services, scope: Scope, marks: Collection[str] = ()) -> list[Memory]:
-    """Return the memories in view, those with a mark where any are given, after what waited too long is decided."""
+    """Return the visible memories, with ``marks`` only the marked ones, after expired reviews are decided."""
 
     async def read() -> list[Memory]:
         store = services.store

@@ -1,4 +1,4 @@
-"""``/v1/sessions``: conversations, by our id or by the client's own."""
+"""``/v1/sessions``: conversations, by Throughline's id or the client's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proxy.worker.endings import end_conversation
 from proxy.worker.sweep import forget_conversation
 
 router = Router(prefix="/v1/sessions", route_class=PatientRoute)
-_MAX_RECEIPTS = 2_000  # of a page of conversations, the newest
+_MAX_RECEIPTS = 2_000  # for a page of conversations, the newest ones
 
 
 @router.get("")
@@ -52,7 +52,7 @@ async def list_sessions(
 
 @router.get("/{session_id:path}")
 async def get_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return a conversation with what was said in it."""
+    """Return a conversation with its messages."""
     part, session = await find_session(services, scope, session_id)
     episodes = await part.store.episodes(scope, session=session.id)
     messages = [episode_shape(episode) for episode in episodes if scope.owns(episode.agent)]
@@ -69,14 +69,14 @@ async def end_session(session_id: str, scope: Caller, services: Parts) -> dict[s
 
 @router.delete("/{session_id:path}")
 async def delete_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Destroy a conversation: its turns, what was injected into it and its receipts; facts learned from it stay."""
+    """Destroy a conversation: its turns, its injected memory and its receipts; facts learned from it stay."""
     part, session = await find_session(services, scope, session_id)
     await destroy_conversation(part, scope, session.id)
     return {"id": session_id, "object": "session.deleted", "deleted": True}
 
 
 async def find_session(services: Services, scope: Scope, session_id: str) -> tuple[Services, Session]:
-    """Return a conversation and the parts that keep it, the lasting ones or those in memory."""
+    """Return a conversation and the services that store it, the persistent ones or those in memory."""
     for part in services.both():
         with suppress(NotFound):
             return part, await _one(part, scope, session_id)
@@ -89,7 +89,7 @@ async def _one(services: Services, scope: Scope, session_id: str) -> Session:
 
 
 async def destroy_conversation(services: Services, scope: Scope, session_id: str) -> None:
-    """Destroy a conversation, by its id here, where it is kept."""
+    """Destroy a conversation, by its Throughline id, in the services that store it."""
     if services.is_ephemeral:
         await shielded(forget_conversation(services, replace(scope, session=session_id)), "forget conversation")
     else:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def listing(data: Sequence[dict[str, Any]], *, has_more: bool = False) -> dict[str, Any]:
-    """Return a list object; ``after=last_id`` asks for what follows."""
+    """Return a list object; ``after=last_id`` requests the next page."""
     ids = [entry["id"] for entry in data if "id" in entry]
     return {
         "object": "list",
@@ -38,7 +38,7 @@ def listing(data: Sequence[dict[str, Any]], *, has_more: bool = False) -> dict[s
 
 
 def behind(rows: Sequence[T], after: str, noun: str, *, id_of: Callable[[T], str] = attrgetter("id")) -> list[T]:
-    """Return what follows the row with the id ``after`` in a list; all of it where none is named.
+    """Return the rows after the one with the id ``after``; all rows if none is named.
 
     Raises:
         NotFound: If there is no such row.
@@ -78,7 +78,7 @@ def memory_shape(memory: Memory, names: Mapping[str, str]) -> dict[str, Any]:
 
     Args:
         memory: The memory.
-        names: Of projects, by their ids; one that is not in here is shown by its id.
+        names: Names of projects by their ids; a missing one is shown by its id.
     """
     agent, project, _ = parts(memory.agent)
     return {
@@ -117,7 +117,7 @@ def memory_shape(memory: Memory, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def used(memories: Sequence[Memory], uses: Mapping[str, Use]) -> list[Memory]:
-    """Return memories with how often they were used, which is counted apart from them."""
+    """Return memories with their use counts, which are stored separately."""
     return [
         replace(row, uses=row.uses + use.count, last_used_at=use.last_at) if (use := uses.get(row.id)) else row
         for row in memories
@@ -125,7 +125,7 @@ def used(memories: Sequence[Memory], uses: Mapping[str, Use]) -> list[Memory]:
 
 
 def hit_shape(hit: Hit) -> dict[str, Any]:
-    """Return a ranked entry as receipts and searches show it."""
+    """Return a hit as receipts and searches show it."""
     return {
         "source": hit.source,
         "id": hit.id,
@@ -142,8 +142,8 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
 
 
 def file_shape(upload: Upload, item: Shown | None) -> dict[str, Any]:
-    """Return an upload as OpenAI's clients know it, and what it became here."""
-    # OpenAI's clients know no `processing`: it is said where there is something to wait for.
+    """Return an upload in OpenAI's file shape, with the id of its document or image."""
+    # OpenAI's clients know no `processing`: it is sent only if there is something to wait for.
     reading = "processing" if upload.size_bytes > _SMALL_BYTES else "uploaded"
     status = {"processing": reading, "ready": "processed", "failed": "error"}[item.status if item else "failed"]
     shown = shown_shape(item) if item else {}
@@ -184,7 +184,7 @@ def document_shape(document: Document) -> dict[str, Any]:
 
 
 def image_shape(image: Image) -> dict[str, Any]:
-    """Return an image as the users of such systems know it; without a model there is no caption."""
+    """Return an image in the field names that users of such systems know; without a model there is no caption."""
     return {
         **_common(image, "image"),
         "image_id": image.id,
@@ -204,7 +204,7 @@ def image_shape(image: Image) -> dict[str, Any]:
 
 
 def chunk_shape(chunk: Chunk) -> dict[str, Any]:
-    """Return a passage of a document."""
+    """Return a chunk of a document."""
     return {
         "id": chunk.id,
         "object": "document.chunk",

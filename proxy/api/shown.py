@@ -1,4 +1,4 @@
-"""``/v1/documents`` and ``/v1/images``: what was shown, how far it is read, and what is known of it."""
+"""``/v1/documents`` and ``/v1/images``: uploads, their ingest progress, and their parsed data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INERT = {"x-content-type-options": "nosniff", "content-security-policy": "sandb
 
 @router.post("/documents")
 async def add_document(request: Request, scope: Writer, services: Parts) -> dict[str, Any]:
-    """Take in a file, document or image, and answer at once; it is read in the background."""
+    """Store a file, document or image, and answer at once; it is read in the background."""
     headers = headers_of(request.scope)
     form = await read_form(await read_body(request.receive), headers)
     identity = await identity_of(headers, services)
@@ -43,7 +43,7 @@ async def list_documents(
 
 @router.get("/documents/{document_id}")
 async def get_document(document_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return a document: how far it is read, and its outline and summary once it is."""
+    """Return a document: its reading progress, and its outline and summary once it is read."""
     return shown_shape((await _found(services, scope, document_id, "document"))[1])
 
 
@@ -51,7 +51,7 @@ async def get_document(document_id: str, scope: Caller, services: Parts) -> dict
 async def list_chunks(
     document_id: str, scope: Caller, services: Parts, limit: PageSize = 50, after: str = ""
 ) -> dict[str, Any]:
-    """Return a page of a document's passages, in order."""
+    """Return a page of a document's chunks, in order."""
     part, item = await _found(services, scope, document_id, "document")
     number = item.chunks if isinstance(item, Document) else 0
     ids = [f"{item.id}.{seq}" for seq in range(number)]
@@ -65,7 +65,7 @@ async def list_chunks(
 
 @router.get("/documents/{document_id}/content")
 async def document_content(document_id: str, scope: Caller, services: Parts) -> Response:
-    """Return the bytes as they came."""
+    """Return the original bytes."""
     return await _content(services, scope, document_id, "document")
 
 
@@ -85,19 +85,19 @@ async def list_images(
 
 @router.get("/images/{image_id}")
 async def get_image(image_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return what is known of an image."""
+    """Return an image with its texts."""
     return shown_shape((await _found(services, scope, image_id, "image"))[1])
 
 
 @router.get("/images/{image_id}/content")
 async def image_content(image_id: str, scope: Caller, services: Parts) -> Response:
-    """Return the bytes as they came."""
+    """Return the original bytes."""
     return await _content(services, scope, image_id, "image")
 
 
 @router.get("/images/{image_id}/thumbnail")
 async def image_thumbnail(image_id: str, scope: Caller, services: Parts) -> Response:
-    """Return the image small, as WebP."""
+    """Return the thumbnail, as WebP."""
     part, item = await _found(services, scope, image_id, "image")
     data = await part.blobs.get(scope, f"{item.sha256}.webp")
     return Response(data, media_type="image/webp", headers=_INERT)
@@ -123,7 +123,7 @@ async def _content(services: Services, scope: Scope, media_id: str, kind: MediaK
     data = await part.blobs.get(scope, item.sha256)
     if isinstance(item, Document) and item.content_type:
         data = unmarked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-    media_type = item.media_type if kind == "image" else "application/octet-stream"  # no page of ours runs a document
+    media_type = item.media_type if kind == "image" else "application/octet-stream"  # no page of the dashboard runs it
     return Response(data, media_type=media_type, headers=_INERT)
 
 
@@ -134,7 +134,7 @@ async def _delete(services: Services, scope: Scope, media_id: str, kind: MediaKi
 
 
 async def _found(services: Services, scope: Scope, media_id: str, kind: MediaKind) -> tuple[Services, Shown]:
-    """Return something and the parts that keep it, the lasting ones or those in memory."""
+    """Return an item and the services that store it, the persistent ones or those in memory."""
     for part in services.both():
         try:
             return part, await part.media.get(scope, media_id, kind)

@@ -1,4 +1,4 @@
-"""``/v1/state`` and ``/v1/usage``: what there is of this scope, what is on its way, and what was used so far."""
+"""``/v1/state`` and ``/v1/usage``: counts of a scope, its pending work, and its usage so far."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ router = Router(prefix="/v1", route_class=PatientRoute)
 
 @router.get("/state")
 async def state(scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled.
+    """Return counts of the scope; ``pending_turns`` 0 means that everything said can be recalled.
 
     Of very many turns at once, as in an import, and where the embedding model was away, ``pending_vectors`` rows are
     found by their words until they are embedded. Those of another model are among them until ``throughline reembed``.
 
-    ``hygiene`` tells what nobody used for long: what is told in short, and what is archived or would be.
+    ``hygiene`` lists memories unused for long: those shown in short form, and those archived or due to be.
     """
     by_status, episodes = await services.index.tally(scope)
     pending, dead = await services.journal.tally(scope)
     ephemeral = (await services.ephemeral.journal.tally(scope))[0] if services.ephemeral is not None else 0
     unread = [item for part in services.both() for item in await part.media.waiting(scope)]
     damage = [incident.shown() for incident in await services.incidents.of(scope)]
-    told = sum(item.source == "chat" for item in unread)  # a turn is not all there before what came with it is read
+    told = sum(item.source == "chat" for item in unread)  # a turn is not complete before its attachments are read
     return {
         "object": "state",
         "pending_turns": pending + ephemeral + told,
@@ -64,13 +64,13 @@ async def usage(
     by: By = "day",
     days: Annotated[int | None, Query(ge=1, le=3660)] = None,
 ) -> dict[str, Any]:
-    """Return what requests and memory used, newest day first; days older than ``store.receipts_days`` are gone.
+    """Return the usage of requests and memory, newest day first; days older than ``store.receipts_days`` are gone.
 
-    With ``days``, of the last so many, today included. ``steps`` are the times of the pipeline's steps in
-    milliseconds, ``degraded`` counts what was missing of memory.
+    ``days`` limits it to the last days, today included. ``steps`` are the times of the pipeline's steps in
+    milliseconds, ``degraded`` counts requests by the part of memory that they lacked.
 
-    By ``user``: all users that this key named. They have no names here: ``user`` of the answer is the id of the one
-    whom the request names.
+    ``user`` covers all users that this key named. They have no names here: ``user`` of the answer is the id of the user
+    that the request names.
     """
     today = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - timedelta(days=days - 1) if days else None
@@ -81,7 +81,7 @@ async def usage(
             bodies += await part.receipts.of_key(scope, identity.holder, since=since)
         else:
             bodies += [{**body, "user": scope.user} for body in await part.receipts.all(scope, since=since)]
-    if since is not None:  # a turn that is replayed has the time when it was said
+    if since is not None:  # a replayed turn has its original time
         first = iso(since)
         bodies = [body for body in bodies if str(body["created_at"]) >= first]
     data, steps, reasons = await in_thread("cpu", lambda: (usage_by(bodies, by), steps_of(bodies), reasons_of(bodies)))

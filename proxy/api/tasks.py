@@ -1,4 +1,4 @@
-"""``/v1/tasks``: what the user has still to do, said in a chat or put in by API."""
+"""``/v1/tasks``: the user's tasks, stated in a chat or added by API."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _due(text: str) -> str:
-    """Return a day as it is, a moment in UTC, "" for none."""
+    """Return a day unchanged, a moment in UTC, "" for none."""
     try:
         if not text:
             return ""
@@ -74,7 +74,7 @@ class NewTask(Body):
 
 
 class TaskPatch(Body):
-    """Body of ``PATCH /v1/tasks/{id}``; what is left out stays, and ``null`` takes it away."""
+    """Body of ``PATCH /v1/tasks/{id}``; omitted fields stay, and ``null`` clears a field."""
 
     title: _Title | None = None
     description: _More | None = None
@@ -95,7 +95,7 @@ async def list_tasks(
     limit: PageSize = 50,
     after: str = "",
 ) -> dict[str, Any]:
-    """Return a page of tasks: the highest priority first, then what is due first; without ``status`` the open ones."""
+    """Return a page of tasks: the highest priority first, then the earliest due; without ``status`` the open ones."""
     end = moment_of(due_before, "due_before") if due_before else None
     within = in_project(scope, project, services) if project not in ("", "*") else scope
     may = scope.owns if project else scope.sees
@@ -110,7 +110,7 @@ async def list_tasks(
 
 @router.post("")
 async def create_task(scope: Writer, services: Parts, body: NewTask) -> dict[str, Any]:
-    """Keep a task; an open one of the same title is the same one, changed by the fields sent."""
+    """Store a task; an open one of the same title is the same task, changed by the fields sent."""
     now = services.clock.now()
     within = in_project(scope, body.project or "", services)
     if scope.project and within.project != scope.project:
@@ -141,13 +141,13 @@ async def create_task(scope: Writer, services: Parts, body: NewTask) -> dict[str
 
 @router.get("/{task_id}")
 async def get_task(task_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return one task, done or not."""
+    """Return one task, open or done."""
     return _shape(await _one(services, scope, task_id), await services.projects.names(scope))
 
 
 @router.patch("/{task_id}")
 async def patch_task(task_id: str, scope: Caller, services: Parts, body: TaskPatch) -> dict[str, Any]:
-    """Change a task; ``done`` and ``cancelled`` end it, another status takes it up again."""
+    """Change a task; ``done`` and ``cancelled`` end it, another status reopens it."""
     if not body.model_fields_set:
         raise InvalidRequest("The body changes nothing. Send `title`, `due`, `priority`, `status` or `agent`.")
     now = services.clock.now()
@@ -166,7 +166,7 @@ async def patch_task(task_id: str, scope: Caller, services: Parts, body: TaskPat
 
 @router.delete("/{task_id}")
 async def delete_task(task_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Forget a task with its sentence; ``POST /v1/memories/{id}/restore`` brings it back."""
+    """Forget a task with its sentence; ``POST /v1/memories/{id}/restore`` restores it."""
     row = await _one(services, scope, task_id)
     within, request, now = scope.at(row.agent), Request(ids=(row.id,)), services.clock.now()
     past = await past_of(services.index, within, request, [row])
@@ -175,7 +175,7 @@ async def delete_task(task_id: str, scope: Caller, services: Parts) -> dict[str,
 
 
 def _values(given: dict[str, Any]) -> dict[str, Any]:
-    """Return fields of a task; one that is None is as where nothing is said."""
+    """Return fields of a task; None becomes the default."""
     empty: dict[str, Any] = {"due": "", "description": "", "agent": "", "priority": PRIORITY, "status": "open"}
     return {name: empty.get(name) if value is None else value for name, value in given.items()}
 

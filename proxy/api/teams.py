@@ -1,4 +1,4 @@
-"""``/v1/teams`` and ``/v1/memories/{id}/share``: memories that users of a team show each other, one by one."""
+"""``/v1/teams`` and ``/v1/memories/{id}/share``: single memories that users share with a team."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ShareBody(Body):
 
 @router.get("/teams")
 async def list_teams(scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return the teams of this key, with how many memories are shared in each."""
+    """Return the teams of this key, each with its number of shared memories."""
     shown, now = [], services.clock.now()
     for team in scope.teams:
         found = await services.team_memory.of((team,), services.store)
@@ -40,7 +40,7 @@ async def list_teams(scope: Caller, services: Parts) -> dict[str, Any]:
 async def list_shared(
     team_id: str, scope: Caller, services: Parts, limit: PageSize = 50, after: str = ""
 ) -> dict[str, Any]:
-    """Return what is shared in a team, by its name or id, or in all with ``*``: the newest share first."""
+    """Return the shared memories of a team, by its name or id, or of all with ``*``: the newest share first."""
     teams = scope.teams if team_id == "*" else (_team(scope, team_id),)
     found = await services.team_memory.of(teams, services.store)
     shown = [_shape(row, found.shares[row.id], scope) for row in reversed(found.memories(services.clock.now()))]
@@ -52,7 +52,7 @@ async def list_shared(
 async def share_memory(
     memory_id: str, scope: Caller, author: Author, services: Parts, body: ShareBody
 ) -> dict[str, Any]:
-    """Show a memory to a team of this key: its words and dates under the author's name, and nothing around them."""
+    """Share a memory with a team of this key: its words and dates under the author's name, without its context."""
     team = _team(scope, body.team)
     memory = await _own(services, scope, memory_id)
     may_share(memory, services.clock.now())
@@ -64,7 +64,7 @@ async def share_memory(
 
 @router.post("/memories/{memory_id}/unshare")
 async def unshare_memory(memory_id: str, scope: Caller, services: Parts, body: ShareBody) -> dict[str, Any]:
-    """Show a memory to a team no longer; what conversations of others carry of it goes as well."""
+    """Stop sharing a memory with a team; it is also removed from other users' conversations."""
     team = _team(scope, body.team)
     memory = await _own(services, scope, memory_id)
     ended = await withdraw(services.shares, services.ledger, scope, [memory.id], team=team.id)
@@ -90,7 +90,7 @@ async def _own(services: Services, scope: Scope, memory_id: str) -> Memory:
 
 
 def _shape(shown: Memory, share: Share, scope: Scope) -> dict[str, Any]:
-    """Return a shared memory; only its author learns which memory it is."""
+    """Return a shared memory; only its author gets the memory's id."""
     team = next(team for team in scope.teams if team.id == share.team)
     is_own = share.scope.user == scope.user
     return {

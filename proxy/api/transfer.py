@@ -1,4 +1,4 @@
-"""``/v1/export``, ``/v1/import``, ``/v1/jobs`` and ``/v1/erase``: a user's memory, taken out, brought in, destroyed."""
+"""``/v1/export``, ``/v1/import``, ``/v1/jobs`` and ``/v1/erase``: export, import and erasure of a user's memory."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from proxy.worker.destroy import erase_scope
 from proxy.worker.importer import places_of
 
 router = Router(prefix="/v1")
-SETTLE_S = 30.0  # that an export waits for turns which are still on their way
+SETTLE_S = 30.0  # maximum wait of an export for pending turns
 
 
 @router.get("/export", response_class=StreamingResponse)
 async def export_scope(scope: Caller, services: Parts) -> StreamingResponse:
-    """Return everything of the caller as JSON lines: memories, conversations, documents, history, settings of these."""
+    """Return the caller's whole memory as JSON lines: memories, conversations, documents, history and settings."""
     await settled(services, scope, SETTLE_S)
     await services.uses.flush()
     now = services.clock.now()
@@ -49,7 +49,7 @@ async def import_file(
     request: Request,
     format: Annotated[Format | None, Query(description=f"One of {', '.join(FORMATS)}; found out without.")] = None,
 ) -> dict[str, Any]:
-    """Take a file to be imported, as the body or as the part ``file`` of a form; the job tells how far it is."""
+    """Start the import of a file, sent as the body or as the part ``file`` of a form; the job shows its progress."""
     job = Job(f"job_{secrets.token_hex(12)}", scope, services.clock.now(), format=format or "")
     size = await services.spool.put(scope, job.id, _body(request, services))
     if not size:
@@ -69,13 +69,13 @@ async def list_jobs(scope: Caller, services: Parts, limit: PageSize = 50, after:
 
 @router.get("/jobs/{job_id}")
 async def get_job(job_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return how far a job is, and what came of it."""
+    """Return the progress and the outcome of a job."""
     return job_shape(await services.jobs.get(scope, job_id))
 
 
 @router.post("/erase")
 async def erase(scope: Caller, services: Parts, *, verify: bool = False) -> dict[str, Any]:
-    """Destroy everything of the caller everywhere, for good; with ``verify``, search the files for what was erased."""
+    """Erase all of the caller's data everywhere, for good; with ``verify``, search the files for erased texts."""
     return await erase_scope(services, scope, verify=verify)
 
 

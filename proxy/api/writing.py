@@ -1,4 +1,4 @@
-"""Writes asked for over HTTP, and their texts: journalled first, applied under the owner's lease, then answered."""
+"""Writes by HTTP, and their texts: journalled first, applied under the scope's lease, then answered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proxy.text.topics import is_about
 from proxy.types import Memory, Scope
 
 _PAUSE_S = 0.1
-_TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dead process began
+_TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes the write of a dead process
 
 
 async def settled(services: Services, scope: Scope, patience_s: float, *, most: int | None = None) -> None:
@@ -44,7 +44,7 @@ async def settled(services: Services, scope: Scope, patience_s: float, *, most: 
 
 
 async def write(services: Services, scope: Scope, plan: Callable[[list[Memory]], Sequence[Change]]) -> Sequence[Change]:
-    """Work out changes from the memories that ``scope`` may change, and apply them.
+    """Compute changes from the memories that ``scope`` may change, and apply them.
 
     Raises:
         InvalidRequest: If a text is about a topic of ``memory.leave_out``.
@@ -84,7 +84,7 @@ def worded(text: str) -> str:
     """Return a text that holds more than blanks.
 
     Raises:
-        ValueError: If it does not.
+        ValueError: If it is blank.
     """
     if not text.strip():
         raise ValueError("it is blank; send some words")
@@ -92,10 +92,10 @@ def worded(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Return a name that a person can read and a header can carry.
+    """Return a name that is readable and fits a header.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If it is blank or has control characters.
     """
     if not text.strip() or any(unicodedata.category(char) == "Cc" for char in text):
         raise ValueError("it is blank or has control characters in it; send a name that can be read")
@@ -104,7 +104,7 @@ def readable(text: str) -> str:
 
 ReadableName = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(readable), AfterValidator(redact)]
 
-# To be stored, or looked for among what is.
+# A text to store or to search for.
 Text = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(worded), AfterValidator(redact)]
 
 Moment = Annotated[AwareDatetime, AfterValidator(in_utc)]

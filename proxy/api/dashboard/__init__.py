@@ -1,7 +1,7 @@
-"""The dashboard at ``/``: pages for people, made of the same HTTP API that every client may use.
+"""The dashboard at ``/``: HTML pages over the public HTTP API.
 
-Open first: ``pages``. Imports: what ``api`` imports. Pages ask the API in this process: they know no store, and show
-nothing that the key of their reader may not see. They are loaded when one is first asked for.
+Open first: ``pages``. Imports: the imports of ``api``. Pages call the API in this process: they access no store, and
+show only data that their reader's key may see. They are loaded on first use.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def install(app: FastAPI) -> None:
 
 
 async def _index(request: Request) -> Response:
-    """Send a browser to the dashboard; tell any other client what is here."""
+    """Redirect a browser to the dashboard; answer other clients with an index."""
     if "text/html" in request.headers.get("accept", ""):
         return RedirectResponse(f"{ROOT}/", 303, headers=HEADERS)
     return JSONResponse(_INDEX)
 
 
 class _Pages:
-    """The ASGI application of all pages; it takes 13 MB that servers without readers do not need."""
+    """ASGI application of all pages, loaded on first use: it takes 13 MB that servers without readers do not need."""
 
     def __init__(self) -> None:
         self._router: ASGIApp | None = None

@@ -1,4 +1,4 @@
-"""Charts as SVG, drawn on the server; beside each stands a table with the same numbers. Pure."""
+"""Charts as SVG, rendered on the server, each next to a table of the same numbers. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _HALF_LABEL = 20
 
 
 def bars(title: str, points: Sequence[tuple[str, float]]) -> str:
-    """Return one bar a point, with names below as far as there is room, and the greatest value above.
+    """Return one bar a point, with as many names below as fit, and the greatest value above.
 
     Args:
-        title: Read out in place of the picture.
+        title: Text alternative of the picture.
         points: Names and values, oldest first.
     """
     if not points:
@@ -41,11 +41,11 @@ def bars(title: str, points: Sequence[tuple[str, float]]) -> str:
 
 
 def rows(title: str, points: Sequence[tuple[str, float, float]], unit: str) -> str:
-    """Return a line a point, from the left: a full bar up to the first value, a pale one up to the second.
+    """Return a horizontal bar a point: full up to the first value, pale up to the second.
 
     Args:
-        title: Read out in place of the picture.
-        points: Name, and two values of which the second is not smaller; the same twice makes one bar.
+        title: Text alternative of the picture.
+        points: Name and two values, the second not smaller; equal values make one bar.
         unit: Of the values.
     """
     if not points:
@@ -66,7 +66,7 @@ def rows(title: str, points: Sequence[tuple[str, float, float]], unit: str) -> s
 
 
 def _told(value: float) -> str:
-    """Return a number as a reader takes it in: whole ones whole, small ones with three digits."""
+    """Return a number for display: integers in full, small values with three digits."""
     return f"{value:,.6g}" if value >= 1 else f"{value:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""Pictures and documents: what was shown, what is known of it, and its end."""
+"""Images and documents: content, parsed data, deletion."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def image(request: Request, image_id: str) -> Response:
 
 @router.get("/images/{image_id}/{what}")
 async def image_bytes(request: Request, image_id: str, what: str) -> Response:
-    """Return a picture, or the small form of it."""
+    """Return an image or its thumbnail."""
     visit = await Visit.of(request)
     answer = await visit.raw("GET", f"/v1/images/{image_id}/{'thumbnail' if what == 'thumbnail' else 'content'}")
     kind = answer.headers.get("content-type", "")
@@ -46,7 +46,7 @@ async def image_bytes(request: Request, image_id: str, what: str) -> Response:
 
 @router.get("/documents/{document_id}")
 async def document(request: Request, document_id: str) -> Response:
-    """Show a document: outline, summary, passages."""
+    """Show a document: outline, summary, chunks."""
     visit = await Visit.of(request)
     one = await visit.get(f"/v1/documents/{document_id}")
     chunks = await visit.get(f"/v1/documents/{document_id}/chunks", limit=20, after=visit.asked("after"))
@@ -57,7 +57,7 @@ async def document(request: Request, document_id: str) -> Response:
 
 @router.post("/{kind}/{file_id}/delete")
 async def delete(request: Request, kind: str, file_id: str) -> Response:
-    """Destroy a picture or document with everything made of it."""
+    """Destroy an image or document with everything made of it."""
     visit = await Visit.of(request)
     await visit.ask("DELETE", f"/v1/{'images' if kind == 'images' else 'documents'}/{file_id}")
     return visit.go("/files", done=say("Destroyed."))

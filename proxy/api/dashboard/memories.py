@@ -1,4 +1,4 @@
-"""Memories: found, filtered, read with their history, corrected, linked, and forgotten with a look beforehand."""
+"""Memories: list, filter, history, edit, link, and forget with a preview."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _FILTERS = ("query", "kind", "status", "project", "source", "since", "until", "as_of", "after")
 _KINDS = ("fact", "preference", "event", "task", "instruction", "summary")
 _PER_PAGE = 40
-_MAX_SHOWN = 60  # of what a request to forget would take
+_MAX_SHOWN = 60  # of a request to forget
 _MAX_QUESTIONS = 20
 _ACTIONS = frozenset({"pin", "unpin", "restore"})
 _OF_MANY = _ACTIONS | {"close", "link"}
@@ -28,7 +28,7 @@ _OF_ONE = _ACTIONS | {"edit", "close", "unlink", "purge"}
 
 @router.get("/memories")
 async def memories(request: Request) -> Response:
-    """Show a list, as its filters say; newest first, or best first for words."""
+    """Show a filtered list of memories; newest first, or best first for a query."""
     visit = await Visit.of(request)
     asked = {name: visit.asked(name) for name in _FILTERS}
     (found, error), agents, projects = await asyncio.gather(
@@ -53,7 +53,7 @@ async def memories(request: Request) -> Response:
 
 @router.post("/memories")
 async def add(request: Request) -> Response:
-    """State a memory."""
+    """Add a memory."""
     visit = await Visit.of(request)
     await visit.ask("POST", "/v1/memories", json={"text": visit.field("text")})
     return visit.go("/memories", done=say("Remembered."))
@@ -61,7 +61,7 @@ async def add(request: Request) -> Response:
 
 @router.post("/memories/many")
 async def many(request: Request) -> Response:
-    """Do the same to every chosen memory."""
+    """Apply one action to every selected memory."""
     visit = await Visit.of(request)
     ids, action = visit.form.get("id", []), visit.action(_OF_MANY)
     if not ids:
@@ -79,7 +79,7 @@ async def many(request: Request) -> Response:
 
 @router.post("/memories/undo")
 async def undo(request: Request) -> Response:
-    """Take a batch of endings back."""
+    """Undo a batch of endings."""
     visit = await Visit.of(request)
     taken = await visit.ask("POST", "/v1/memories/undo", json={"batch": visit.field("batch")})
     return visit.go("/memories", done=say("{n} hold again.", n=len(taken["restored"])))
@@ -87,7 +87,7 @@ async def undo(request: Request) -> Response:
 
 @router.get("/forget")
 async def forget_page(request: Request) -> Response:
-    """Show what a request to forget would take, before it does."""
+    """Preview a request to forget."""
     visit = await Visit.of(request)
     text = visit.asked("text")
     return await _shown_first(visit, text, is_changed=False)
@@ -95,10 +95,10 @@ async def forget_page(request: Request) -> Response:
 
 @router.post("/forget")
 async def forget(request: Request) -> Response:
-    """Forget what was shown."""
+    """Forget the previewed memories."""
     visit = await Visit.of(request)
     text = visit.field("text")
-    if _digest(await _would(visit, text)) != visit.field("seen"):  # what is shown is what goes
+    if _digest(await _would(visit, text)) != visit.field("seen"):  # exactly the previewed memories are forgotten
         return await _shown_first(visit, text, is_changed=True)
     gone = await visit.ask("POST", "/v1/memories/forget", json={"text": text})
     told = say("{n} closed, {m} wait for a decision.", n=len(gone["closed"]), m=len(gone["review"]))
@@ -107,7 +107,7 @@ async def forget(request: Request) -> Response:
 
 @router.get("/memories/{memory_id}")
 async def memory(request: Request, memory_id: str) -> Response:
-    """Show one memory: where it comes from, what it is linked with, and its life so far."""
+    """Show one memory: its source, its links, and its history."""
     visit = await Visit.of(request)
     one = await visit.get(f"/v1/memories/{memory_id}")
     steps = (await visit.get(f"/v1/memories/{memory_id}/history"))["data"]
@@ -145,7 +145,7 @@ async def change(request: Request, memory_id: str) -> Response:
 
 
 async def _found(visit: Visit, asked: dict[str, str]) -> tuple[dict[str, Any], str]:
-    """Return a page of memories and "", or nothing and why a filter is refused."""
+    """Return a page of memories and "", or none and the reason why a filter is refused."""
     try:
         return await visit.get("/v1/memories", limit=_PER_PAGE, agent=visit.agent, **asked), ""
     except Refused as refused:
@@ -163,13 +163,13 @@ async def _would(visit: Visit, text: str) -> dict[str, Any]:
 
 
 def _digest(would: dict[str, Any]) -> str:
-    """Return a name of what a request to forget would take."""
+    """Return a digest of the memories that a request to forget would close."""
     ids = sorted(str(one["id"]) for name in ("closed", "review") for one in would[name])
     return hashlib.sha256("/".join(ids).encode()).hexdigest()
 
 
 def _entries(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return memories with those that they follow on the same entry, where both are in the list."""
+    """Return memories, each with its earlier ones on the same entry if both are in the list."""
     known = {row["id"]: row for row in rows}
     inside = {id_ for row in rows for id_ in row["earlier"] if id_ in known}
     return [

@@ -1,4 +1,4 @@
-"""Taking memory out, bringing it in, destroying it."""
+"""Export, import and erasure of memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SURE = "erase"
 
 @router.get("/moving")
 async def moving(request: Request) -> Response:
-    """Offer export, import and erasing, and show what is under way."""
+    """Offer export, import and erasure, and show running jobs."""
     visit = await Visit.of(request)
     jobs = (await visit.get("/v1/jobs", limit=10))["data"]
     return visit.page("moving.html", jobs=jobs, is_open=is_open(jobs))
@@ -35,7 +35,7 @@ async def export(request: Request) -> Response:
     visit = await Visit.of(request)
     at = started(request).begin(visit, visit.asked("mark"))
     try:
-        made = await export_scope(await visit.scope(), services_of(request))  # as it is made, whatever its size
+        made = await export_scope(await visit.scope(), services_of(request))  # streamed, whatever its size
     except BaseException:
         at.is_over = True
         raise
@@ -45,7 +45,7 @@ async def export(request: Request) -> Response:
 
 @router.post("/import")
 async def bring_in(request: Request) -> Response:
-    """Take a file in; the word of its form stands in the address, as the body is the file's."""
+    """Start an import; the CSRF token is in the URL, as the body is the file."""
     visit = await Visit.of(request, word=request.query_params.get("csrf", ""))
     carried = {name: request.headers[name] for name in ("content-type", "content-length") if name in request.headers}
     await visit.ask("POST", "/v1/import", content=request.stream(), headers=carried)
@@ -54,7 +54,7 @@ async def bring_in(request: Request) -> Response:
 
 @router.post("/erase")
 async def erase(request: Request) -> Response:
-    """Destroy everything, and show the receipt."""
+    """Erase everything, and show the receipt."""
     visit = await Visit.of(request)
     if visit.field("sure").strip().casefold() != _SURE:
         raise InvalidRequest(say("Write {word} into the field to destroy everything.", word=_SURE))
@@ -74,7 +74,7 @@ async def erase(request: Request) -> Response:
 async def _counted(
     lines: AsyncIterable[str | bytes | memoryview], at: Progress
 ) -> AsyncIterator[str | bytes | memoryview]:
-    """Yield the lines of an export, and note how many have been sent of those that its first line announces."""
+    """Yield the lines of an export, and update the progress against the count in its first line."""
     try:
         async for line in lines:
             if at.total:

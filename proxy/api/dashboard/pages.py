@@ -1,4 +1,4 @@
-"""The pages that everybody has: signing in, the overview, numbers, trying a question, and what they are made with."""
+"""Pages for every user: sign-in, overview, numbers, preview of a question, and their static files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SPANS = {"day": 1, "week": 7, "month": 31}  # days
 _MAX_ROWS = 31
 _COUNTS = ("requests", "with_memory", "degraded", "unfinished", "input_tokens", "output_tokens", "cached_tokens")
 _NO_REQUEST = dict.fromkeys((*_COUNTS, "injected_tokens", "saved_tokens", "usd", "memory_usd"), 0)
-_FORM_COOKIE = "throughline-form"  # names the form of somebody who is not signed in yet
+_FORM_COOKIE = "throughline-form"  # identifies the form of a visitor who is not signed in yet
 
 
 @router.get(f"{ROOT}/static/{{name}}")
@@ -47,7 +47,7 @@ async def sign_in_page(request: Request) -> Response:
 
 @router.post(f"{ROOT}/sign-in")
 async def sign_in(request: Request) -> Response:
-    """Take a key, if the API knows it."""
+    """Sign in with a key that the API accepts."""
     form = await form_of(request)
     word, given = seal(request).word(request.cookies.get(_FORM_COOKIE, "")), form.get("csrf", [""])[-1]
     if not request.cookies.get(_FORM_COOKIE) or not hmac.compare_digest(given.encode(), word.encode()):
@@ -76,7 +76,7 @@ async def sign_out(request: Request) -> Response:
 
 @router.get(ROOT)
 async def overview(request: Request) -> Response:
-    """Show how much is remembered, what was remembered last, and what waits for a decision."""
+    """Show the number of memories, the newest ones, and reviews that wait for a decision."""
     visit = await Visit.of(request)
     state, latest, reviews, talks = await asyncio.gather(
         visit.get("/v1/state"),
@@ -91,7 +91,7 @@ async def overview(request: Request) -> Response:
 
 @router.get(f"{ROOT}/numbers")
 async def numbers(request: Request) -> Response:
-    """Show what was used, by day and model, and how long the steps took."""
+    """Show usage by day and model, and the times of the pipeline's steps."""
     visit = await Visit.of(request)
     over = visit.asked("over", "week")
     days = _SPANS.get(over, 7)
@@ -109,7 +109,7 @@ async def numbers(request: Request) -> Response:
 
 @router.get(f"{ROOT}/operator")
 async def operator(request: Request) -> Response:
-    """Show the operator how the server is, and what its users use."""
+    """Show the operator the server's health and its users' usage."""
     visit = await Visit.of(request)
     over = visit.asked("over", "week")
     days = _SPANS.get(over, 7)
@@ -120,7 +120,7 @@ async def operator(request: Request) -> Response:
 
 @router.get(f"{ROOT}/try")
 async def try_it(request: Request) -> Response:
-    """Show what a question would carry to a model, without asking one."""
+    """Preview the memory that a question would get, without asking a model."""
     visit = await Visit.of(request)
     question, seen = visit.asked("question"), None
     if question:
@@ -154,13 +154,13 @@ def _keep(request: Request, answer: Response, name: str, value: str) -> None:
 def _figures(
     days: list[dict[str, Any]], models: list[dict[str, Any]], steps: list[dict[str, Any]], reasons: dict[str, int]
 ) -> dict[str, Any]:
-    """Return what the charts and tables of numbers show.
+    """Return the values of the charts and tables of numbers.
 
     Args:
         days: Newest first.
         models: One entry a model.
         steps: With their times.
-        reasons: How many requests lacked what.
+        reasons: Number of requests by the part of memory that they lacked.
     """
     charts = [
         (title, [(one["day"], value(one)) for one in reversed(days)])
@@ -192,7 +192,7 @@ def _share(part: float, whole: float) -> float:
 
 
 def _series() -> tuple[tuple[str, Callable[[dict[str, Any]], float]], ...]:
-    """Return the title of each chart by day, and what it shows of a day."""
+    """Return the title and the value function of each chart by day."""
     return (
         (say("Requests"), lambda one: one["requests"]),
         (say("Requests with memory"), lambda one: one["with_memory"]),

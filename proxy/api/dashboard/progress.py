@@ -1,4 +1,4 @@
-"""Progress of long work, told to pages by server-sent events."""
+"""Progress of long work, sent to pages as server-sent events."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from proxy.api.dashboard import HEADERS, ROOT
 from proxy.api.dashboard.visit import PageRoute, Refused, SignedOut, Visit, text_of
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
-PAUSE_S = 0.25  # between two looks
-MAX_LOOKS = 2400  # 10 min; a browser that still waits then asks again
+PAUSE_S = 0.25  # between two polls
+MAX_LOOKS = 2400  # 10 min; a browser then reconnects if it still waits
 MAX_KEPT = 200
 _MARK = re.compile(r"[0-9a-f]{32}")
 _END = b"event: end\ndata:\n\n"
@@ -33,13 +33,13 @@ class Progress:
 
 
 class Started:
-    """Work that this process does for visitors, by the marks that their pages gave it."""
+    """Running work of this process, by the marks of the visitors' pages."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], Progress] = {}
 
     def begin(self, visit: Visit, mark: str) -> Progress:
-        """Return the progress of new work; it can be asked for where the page gave it a mark."""
+        """Return the progress of new work; a page can query it if it sent a mark."""
         made = Progress()
         if _MARK.fullmatch(mark):
             self._kept[(visit.csrf, mark)] = made
@@ -48,12 +48,12 @@ class Started:
         return made
 
     def find(self, visit: Visit, mark: str) -> Progress | None:
-        """Return the progress of the visitor's own work, None where this process does not know the mark."""
+        """Return the progress of the visitor's own work, None if this process does not know the mark."""
         return self._kept.get((visit.csrf, mark))
 
 
 def started(request: Request) -> Started:
-    """Return what this process works at."""
+    """Return the running work of this process."""
     state = request.app.state
     if not hasattr(state, "started"):
         state.started = Started()
@@ -63,14 +63,14 @@ def started(request: Request) -> Started:
 
 @router.get("/progress/{mark}")
 async def progress(request: Request, mark: str) -> Response:
-    """Send how far an export or an erasing is, each time it has changed; null while this process knows of none."""
+    """Send the progress of an export or an erasure whenever it changes; null while this process knows of none."""
     visit = await Visit.of(request)
     return _events(_of_work(started(request), visit, mark))
 
 
 @router.get("/jobs/events")
 async def jobs(request: Request) -> Response:
-    """Send the list of imports each time it has changed, until none is under way."""
+    """Send the list of imports whenever it changes, until none is running."""
     return _events(_of_jobs(await Visit.of(request)))
 
 
@@ -107,7 +107,7 @@ async def _of_jobs(visit: Visit) -> AsyncIterator[bytes]:
 
 
 def is_open(jobs: list[dict[str, object]]) -> bool:
-    """Return whether any job is under way."""
+    """Return whether any job is queued or running."""
     return any(job["status"] in ("queued", "running") for job in jobs)
 
 

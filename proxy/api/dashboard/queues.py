@@ -13,14 +13,14 @@ router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 
 @router.get("/reviews")
 async def reviews(request: Request) -> Response:
-    """Show what waits for a decision."""
+    """Show the open reviews."""
     visit = await Visit.of(request)
     return visit.page("reviews.html", reviews=(await visit.get("/v1/reviews", limit=20))["data"])
 
 
 @router.post("/reviews/{review_id}")
 async def decide(request: Request, review_id: str) -> Response:
-    """Decide on one."""
+    """Decide a review."""
     visit = await Visit.of(request)
     body = {"decision": visit.field("decision")}
     if body["decision"] == "edit":
@@ -31,14 +31,14 @@ async def decide(request: Request, review_id: str) -> Response:
 
 @router.get("/quarantine")
 async def quarantine(request: Request) -> Response:
-    """Show what is set apart, and why."""
+    """Show quarantined items, each with its reason."""
     visit = await Visit.of(request)
     return visit.page("quarantine.html", entries=(await visit.get("/v1/quarantine", limit=50))["data"])
 
 
 @router.post("/quarantine/{entry_id}")
 async def release(request: Request, entry_id: str) -> Response:
-    """Release something, or destroy it."""
+    """Release or destroy a quarantined item."""
     visit = await Visit.of(request)
     if visit.action(("release", "delete")) == "delete":
         await visit.ask("DELETE", f"/v1/quarantine/{entry_id}")
@@ -49,14 +49,14 @@ async def release(request: Request, entry_id: str) -> Response:
 
 @router.get("/tasks")
 async def tasks(request: Request) -> Response:
-    """Show what is still to be done, by due date."""
+    """Show the open tasks, by due date."""
     visit = await Visit.of(request)
     return visit.page("tasks.html", tasks=(await visit.get("/v1/tasks", limit=50))["data"])
 
 
 @router.post("/tasks")
 async def add_task(request: Request) -> Response:
-    """Note something to be done."""
+    """Add a task."""
     visit = await Visit.of(request)
     due = visit.field("due")
     await visit.ask("POST", "/v1/tasks", json={"title": visit.field("title"), **({"due": due} if due else {})})
@@ -65,7 +65,7 @@ async def add_task(request: Request) -> Response:
 
 @router.post("/tasks/{task_id}")
 async def change_task(request: Request, task_id: str) -> Response:
-    """Change how a task stands."""
+    """Change the status of a task."""
     visit = await Visit.of(request)
     await visit.ask("PATCH", f"/v1/tasks/{task_id}", json={"status": visit.field("status")})
     return visit.go("/tasks")

@@ -1,4 +1,4 @@
-"""Conversations turn by turn with what was put into each, and receipts: why a reply knew what it knew."""
+"""Conversations turn by turn with the injected memory, and receipts that explain each reply."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_ENTRIES = 50  # of a receipt, in each list
 _MAX_BYTES = 12_000  # of one message
 _MAX_TOGETHER = 45_000  # bytes of the messages of a page
 _MAX_ADDED, _MAX_SAID, _MAX_TEXT = 30_000, 1500, 8000  # bytes of a receipt's diffs, of each message and addition
-_MAX_LOOSE = 20  # receipts whose messages are not kept
+_MAX_LOOSE = 20  # receipts whose messages are not stored
 
 
 @router.get("/conversations")
@@ -34,7 +34,7 @@ async def conversations(request: Request) -> Response:
 
 @router.get("/conversations/{session_id}")
 async def conversation(request: Request, session_id: str) -> Response:
-    """Show what was said, and beside each reply what memory did."""
+    """Show the messages, and beside each reply the work of memory."""
     visit = await Visit.of(request)
     one = await visit.get(f"/v1/sessions/{session_id}")
     turns = _turns(one["messages"])
@@ -73,7 +73,7 @@ async def message(request: Request, session_id: str, message_id: str) -> Respons
 
 @router.post("/conversations/{session_id}")
 async def change(request: Request, session_id: str) -> Response:
-    """End, set apart or destroy a conversation."""
+    """End, quarantine or destroy a conversation."""
     visit = await Visit.of(request)
     match visit.action(("end", "quarantine", "delete")):
         case "end":
@@ -90,16 +90,16 @@ async def change(request: Request, session_id: str) -> Response:
 
 @router.get("/receipts/{receipt_id}")
 async def receipt(request: Request, receipt_id: str) -> Response:
-    """Show why a reply knew what it knew."""
+    """Show the receipt of a reply."""
     visit = await Visit.of(request)
     found = await visit.get(f"/v1/receipts/{receipt_id}")
     return visit.page("receipt.html", receipt=found, most=_MAX_ENTRIES, **_diffs(found["additions"]))
 
 
 def _diffs(additions: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return each message to which something was added, with as much as there is room for, and how many are left out.
+    """Return the messages with additions that fit the page, and the number of omitted ones.
 
-    The newest come first into the room: what was added before stands in the receipts of the turns before.
+    The newest are chosen first: earlier additions are in the receipts of earlier turns.
     """
     by_message: dict[str, list[dict[str, Any]]] = {}
     for one in additions:
@@ -119,7 +119,7 @@ def _room_of(text: str | None, most_bytes: int) -> int:
 
 
 def _turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return messages, the pieces of a long one together."""
+    """Return messages, with the pieces of a long one joined."""
     turns: list[dict[str, Any]] = []
     for one in messages:
         message = one["id"].partition(".")[0]
@@ -131,7 +131,7 @@ def _turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _end(turns: list[dict[str, Any]], start: int) -> int:
-    """Return where the page that begins at a turn ends: at least one turn on, as far as there is room."""
+    """Return the end of the page that begins at a turn: at least one turn later, as many as fit."""
     room, at = _MAX_TOGETHER, start
     while at < len(turns) and at - start < _PER_PAGE:
         room -= _bytes_of(turns[at])
@@ -142,7 +142,7 @@ def _end(turns: list[dict[str, Any]], start: int) -> int:
 
 
 def _start(turns: list[dict[str, Any]], end: int) -> int:
-    """Return where the page before the one that begins at ``end`` begins."""
+    """Return the start of the page before the one that begins at ``end``."""
     room, at = _MAX_TOGETHER, end
     while at > 0 and end - at < _PER_PAGE:
         room -= _bytes_of(turns[at - 1])
@@ -157,6 +157,6 @@ def _bytes_of(turn: dict[str, Any]) -> int:
 
 
 def _without_turn(receipts: list[dict[str, Any]], turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the receipts that no message of the conversation shows: of other modes, or of earlier versions."""
+    """Return the receipts without a message in the conversation: of other modes, or of earlier versions."""
     shown = {turn["message"] for turn in turns if turn["role"] == "user"}
     return [receipt for receipt in receipts if receipt.get("message") not in shown]

@@ -1,4 +1,4 @@
-"""One visit of a page: who reads it, what the API answers, and how an answer becomes a page."""
+"""One request for a dashboard page: its user, its API calls, its rendering."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 class Refused(Exception):
-    """The API refused; its sentence is for the reader."""
+    """The API refused; the message is for the reader."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -42,28 +42,28 @@ class Refused(Exception):
 
 
 class SignedOut(Exception):
-    """Nobody is signed in here, or not any more."""
+    """No user is signed in, or the sign-in has expired."""
 
 
 class Visit:
-    """A request for a page, by somebody who is signed in."""
+    """A request for a page by a signed-in user."""
 
     def __init__(self, request: Request, key: str, user: str) -> None:
         self.request, self.key, self.user = request, key, user
-        self.agent = request.query_params.get("agent", "")  # whose view of memory the page shows
+        self.agent = request.query_params.get("agent", "")  # agent by which the page filters memory
         self.form: dict[str, list[str]] = {}
 
     @classmethod
     async def of(cls, request: Request, *, word: str | None = None) -> Visit:
-        """Return the visit of a request; of one that writes, with its form.
+        """Return the visit of a request; for a POST, with its form.
 
         Args:
             request: The request.
-            word: Of its form, where that is not in the body.
+            word: CSRF token, if it is not in the body.
 
         Raises:
-            SignedOut: If nobody is signed in.
-            Forbidden: If a form was not made here.
+            SignedOut: If no user is signed in.
+            Forbidden: If the form's CSRF token is wrong.
         """
         kept = seal(request).opened(request.cookies.get(COOKIE, ""))
         if kept is None:
@@ -79,18 +79,18 @@ class Visit:
 
     @property
     def csrf(self) -> str:
-        """The word that every form of this visitor carries."""
+        """CSRF token of this visitor's forms."""
         return seal(self.request).word(self.request.cookies.get(COOKIE, ""))
 
     def field(self, name: str, default: str = "") -> str:
-        """Return a field of the form, "" where it is not there."""
+        """Return a field of the form, ``default`` if it is missing."""
         return self.form.get(name, [default])[-1]
 
     def action(self, known: Collection[str]) -> str:
-        """Return which action the form asks for.
+        """Return the action that the form requests.
 
         Raises:
-            InvalidRequest: If it is none of the known ones.
+            InvalidRequest: If it is not among the known ones.
         """
         asked = self.field("action")
         if asked not in known:
@@ -98,33 +98,33 @@ class Visit:
         return asked
 
     def asked(self, name: str, default: str = "") -> str:
-        """Return a parameter of the page's address."""
+        """Return a parameter of the page's URL."""
         return self.request.query_params.get(name, default)
 
     async def scope(self) -> Scope:
-        """Return whose memory the visitor sees."""
+        """Return the scope whose memory the visitor sees."""
         services: Services = self.request.app.state.services
         pairs = [(name, value.encode().decode("latin-1")) for name, value in self._named().items()]  # as off a wire
         return await scope_of_caller(await identity_of(pairs, services), pairs, services)
 
     def _named(self) -> dict[str, str]:
-        """Return the headers that say who asks."""
+        """Return the headers that identify the visitor."""
         host = self.request.headers.get("host", "localhost")
         named = {"authorization": f"Bearer {self.key}", "host": host}
         wanted = {"x-memory-user": self.user, "x-memory-agent": self.agent}
         return named | {name: value for name, value in wanted.items() if value}
 
     async def raw(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """Ask the API as this visitor.
+        """Call the API as this visitor.
 
         Raises:
-            NotFound: If there can be no such path.
+            NotFound: If the path is impossible.
         """
         try:
-            url = httpx.URL(quote(path))  # an id may hold anything
+            url = httpx.URL(quote(path))  # an id may hold any character
         except httpx.InvalidURL:
             url = None
-        if url is None or url.path != path:  # `..` leads elsewhere
+        if url is None or url.path != path:  # `..` would lead elsewhere
             raise NotFound(say("There is no such page."))
         named = {**self._named(), **options.pop("headers", {})}
         headers = {name: value.encode() for name, value in named.items()}  # a name may be in any script
@@ -132,11 +132,11 @@ class Visit:
             return await api.request(method, url, headers=headers, **options)
 
     async def ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-        """Return what the API answers.
+        """Return the API's answer.
 
         Raises:
-            SignedOut: If it does not know the key any more.
-            Refused: If it refuses.
+            SignedOut: If it rejects the key.
+            Refused: If it refuses the request.
         """
         answer = await self.raw(method, path, **options)
         if answer.status_code == httpx.codes.UNAUTHORIZED:
@@ -150,41 +150,41 @@ class Visit:
         return body
 
     async def get(self, path: str, **params: Any) -> dict[str, Any]:
-        """Return what there is at a path; parameters that are empty are left out."""
+        """Return the resource at a path; empty parameters are omitted."""
         return await self.ask("GET", path, params={name: value for name, value in params.items() if value != ""})
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-        """Return a page; for a part of one that htmx asked for, the same page, of which it takes the part."""
+        """Return a page; htmx gets the whole page too, and takes its part of it."""
         keep = f"?{urlencode({'agent': self.agent})}" if self.agent else ""
         shown = {"visit": self, "here": self.request.url.path, "csrf": self.csrf, "keep": keep, **values}
         return rendered(template, status=status, **shown)
 
     def go(self, path: str, **params: str) -> RedirectResponse:
-        """Return the answer after something was written: a page to go on with."""
+        """Return the redirect to the next page after a write."""
         params = {"agent": self.agent, **params}
         query = urlencode({name: value for name, value in params.items() if value})
         return RedirectResponse(f"{ROOT}{path}{'?' if query else ''}{query}", 303, headers=HEADERS)
 
     def back(self, **params: str) -> RedirectResponse:
-        """Return to the page of the form."""
+        """Redirect to the page of the form."""
         at = urlsplit(self.request.headers.get("referer", ""))
         path = at.path.removeprefix(ROOT) if at.path.startswith(f"{ROOT}/") else "/memories"
         return self.go(path, **{**dict(parse_qsl(at.query)), **params})
 
 
 class Seal:
-    """Keeps a key in a cookie that only this server can open, and makes the words of forms."""
+    """Encrypts a key into a cookie that only this server can decrypt, and makes CSRF tokens."""
 
     def __init__(self, secret: str) -> None:
         self._fernet = Fernet(base64.urlsafe_b64encode(secret.encode()[:32]))
         self._secret = secret
 
     def closed(self, key: str, user: str) -> str:
-        """Return what the cookie holds."""
+        """Return the value of the cookie."""
         return self._fernet.encrypt(json.dumps({"key": key, "user": user}).encode()).decode()
 
     def opened(self, cookie: str) -> dict[str, str] | None:
-        """Return what was kept, None where it is not ours or too old."""
+        """Return the content of a cookie, None if it is not this server's or too old."""
         try:
             kept: dict[str, str] = json.loads(self._fernet.decrypt(cookie.encode(), ttl=SIGNED_IN_S))
         except (InvalidToken, ValueError):
@@ -192,7 +192,7 @@ class Seal:
         return kept
 
     def word(self, cookie: str) -> str:
-        """Return the word that forms of the holder of a cookie carry."""
+        """Return the CSRF token for the holder of a cookie."""
         return hmac.digest(self._secret.encode(), cookie.encode(), "sha256").hex()
 
 
@@ -208,13 +208,13 @@ def _seal(secret: str) -> Seal:
 
 
 def refuse_others(request: Request) -> None:
-    """Refuse what a page of another site sends.
+    """Refuse requests from pages of other sites.
 
     Raises:
-        Forbidden: If it does.
+        Forbidden: If the request comes from one.
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    if site is None and origin is not None:  # a browser that does not say; what a gateway hides is known by its name
+    if site is None and origin is not None:  # an older browser; behind a gateway the host is in x-forwarded-host
         hosts = {request.headers.get("host"), request.headers.get("x-forwarded-host")}
         site = "same-origin" if urlsplit(origin).netloc in hosts else "cross-site"
     if site not in (None, "same-origin", "none"):
@@ -225,7 +225,7 @@ async def form_of(request: Request) -> dict[str, list[str]]:
     """Return the fields of a form.
 
     Raises:
-        Forbidden: If it is none, is too large, or a page of another site sent it.
+        Forbidden: If the body is no form, is too large, or comes from a page of another site.
     """
     refuse_others(request)
     if not request.headers.get("content-type", "").startswith(_FORM):
@@ -245,12 +245,12 @@ def rendered(template: str, *, status: int = 200, **values: Any) -> HTMLResponse
 
 
 def text_of(template: str, **values: Any) -> str:
-    """Return a template with its values in place."""
+    """Return a template rendered with its values."""
     return _templates().get_template(template).render(**values)
 
 
 def answered(data: bytes, media_type: str) -> Response:
-    """Return bytes of the API's as they are."""
+    """Return bytes of the API's answer unchanged."""
     return Response(data, media_type=media_type, headers=HEADERS)
 
 
@@ -270,7 +270,7 @@ def _templates() -> jinja2.Environment:
 
 
 def _why_of(receipt: Mapping[str, Any]) -> dict[str, str]:
-    """Return why entries were put into a request, by id; "" for all others."""
+    """Return the reasons for which entries were injected, by id; "" for all others."""
     said = (
         ("profile", say("is always there")),
         ("opening", say("what the last conversations were about")),
@@ -302,10 +302,10 @@ def _moment(value: str | None) -> str:
 
 
 class PageRoute(APIRoute):
-    """A page's route: nobody signed in leads to signing in, a refusal to a page that says what is wrong."""
+    """A page's route: redirects to sign-in if no user is signed in, and renders refusals as a page."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler with both."""
+        """Return the handler with both behaviours."""
         handle = super().get_route_handler()
 
         async def shown(request: Request) -> Response:

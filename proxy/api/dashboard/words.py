@@ -1,4 +1,4 @@
-"""Texts of the interface, and how texts of users stand in it: their language and direction, and what fits of them."""
+"""Texts of the interface, and display of users' texts: language, direction, and cutting to size."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 from proxy.text.lexical import tongue
 
-_ENOUGH = 400  # characters that tell a language
+_ENOUGH = 400  # characters that determine a language
 _MORE = "…"
 
 
 @cache
 def catalogue() -> Mapping[str, Mapping[str, str]]:
-    """Return the tables of the catalogue: ``words`` by their English wording, ``values`` by what the API says."""
+    """Return the tables of the catalogue: ``words`` by their English wording, ``values`` by the API's value."""
     return tomllib.loads(resources.files("proxy.api.dashboard").joinpath("words.toml").read_text("utf-8"))
 
 
@@ -27,13 +27,13 @@ def say(text: str, **values: Any) -> str:
 
 
 def named(value: object) -> str:
-    """Return what a value of the API is called: a kind, a status, a step. What has no name stands for itself."""
+    """Return the display name of an API value: a kind, a status, a step; by default the value itself."""
     text = str(value)
     return catalogue()["values"].get(text, text.replace("_", " "))
 
 
 class Attributes(str):
-    """Attributes of an element, written as they are."""
+    """Attributes of an element, inserted into templates without escaping."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class Attributes(str):
 
 
 def tell(text: object) -> Attributes:
-    """Return the attributes of an element that shows a user's text: its language, unknown where it is, and direction.
+    """Return the attributes of an element that shows a user's text: its language, if known, and direction.
 
     >>> tell("Меня зовут Аглая")
     ' lang="ru" dir="auto"'
@@ -52,13 +52,13 @@ def tell(text: object) -> Attributes:
 
 
 def short(text: object, most_bytes: int) -> str:
-    """Return as much of a text as takes this many bytes of a page, with a mark where some is left out.
+    """Return as much of a text as fits this many bytes of a page, with a mark if it is cut.
 
     >>> short("&&&&", 12)
     '&&…'
     """
     whole = str(text or "")
-    if len(whole) * 6 <= most_bytes:  # no character takes more
+    if len(whole) * 6 <= most_bytes:  # the longest escape of a character has 6 bytes
         return whole
     left = most_bytes
     for at, letter in enumerate(whole):

@@ -1,6 +1,6 @@
-"""``/memory-manager``: an interface that users of an earlier memory manager know, over the same services.
+"""``/memory-manager``: the interface of an earlier memory manager, over the same services.
 
-Open first: ``items``. Its lists are bare arrays, as those of that manager were.
+Open first: ``items``. Its lists are bare arrays, as in that manager.
 """
 
 from __future__ import annotations

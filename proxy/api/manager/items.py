@@ -36,7 +36,7 @@ from proxy.worker.hygiene import rules_of
 
 router = Router(prefix="/memory-manager/items", route_class=PatientRoute)
 
-READ_S = 30.0  # that an answer waits until what was added can be searched for
+READ_S = 30.0  # maximum wait until an added item is searchable
 _PAUSE_S = 0.02
 _Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(redact)]
 
@@ -58,7 +58,7 @@ class Wanted(Body):
 
 
 class ItemQuery(Body):
-    """Body of ``POST /memory-manager/items/search``; ``thread_id`` searches inside of what is in quarantine."""
+    """Body of ``POST /memory-manager/items/search``; ``thread_id`` searches inside that quarantined thread."""
 
     query: Annotated[str, Field(min_length=1, max_length=20_000)]
     limit: Annotated[int, Field(ge=1, le=200)] = 5
@@ -68,7 +68,7 @@ class ItemQuery(Body):
 
 @router.post("/add")
 async def add_item(scope: Caller, services: Parts, body: NewItem) -> dict[str, Any]:
-    """Keep an item whole and answer once it can be searched for; the same content again is the same item."""
+    """Store an item whole, and answer once it is searchable; the same content again is the same item."""
     if not body.content.strip():
         raise InvalidRequest("`content` is blank. Send the text that is to be kept.", param="content")
     content = await in_thread("cpu", redact, body.content)
@@ -91,7 +91,7 @@ async def add_item(scope: Caller, services: Parts, body: NewItem) -> dict[str, A
 
 @router.post("/retrieve")
 async def retrieve_item(scope: Caller, services: Parts, body: Wanted) -> dict[str, Any]:
-    """Return an item whole, or its summary; either counts as a use."""
+    """Return an item whole, or its summary; both count as a use."""
     now, rules = services.clock.now(), rules_of(services)
     found = await _found(services, scope, body.item_id)
     if isinstance(found, Document):
@@ -106,7 +106,7 @@ async def retrieve_item(scope: Caller, services: Parts, body: Wanted) -> dict[st
 
 @router.post("/search")
 async def search(scope: Caller, services: Parts, body: ItemQuery) -> list[dict[str, Any]]:
-    """Return the items that fit by meaning and words, best first, each with the passage that fits best."""
+    """Return the items that match by meaning and words, best first, each with its best chunk."""
     if body.thread_id is not None:
         scope = replace(scope, session=named_session(scope, body.thread_id))
     now, rules = services.clock.now(), rules_of(services)
@@ -145,7 +145,7 @@ async def search(scope: Caller, services: Parts, body: ItemQuery) -> list[dict[s
 
 
 async def keep_document(services: Services, scope: Scope, body: NewItem, content: str) -> Document:
-    """Keep a content as a document and wait, for a while, until it can be searched for.
+    """Store a content as a document and wait, for a limited time, until it is searchable.
 
     Raises:
         MediaRefused: If it is too large, or cannot be read.
@@ -175,7 +175,7 @@ async def keep_document(services: Services, scope: Scope, body: NewItem, content
 
 
 async def documents_of(services: Services, scope: Scope) -> list[Document]:
-    """Return the documents in view; those in quarantine only inside of it."""
+    """Return the visible documents; quarantined ones only inside their own session."""
     apart = await services.quarantine.targets(scope)
     found, _ = await services.media.page(scope, "document", limit=None, without=apart)
     return [
@@ -184,7 +184,7 @@ async def documents_of(services: Services, scope: Scope) -> list[Document]:
 
 
 def item_shape(item: Item) -> dict[str, Any]:
-    """Return an item as this interface shows it."""
+    """Return an item in the JSON shape of this interface."""
     return {
         "item_id": item.id,
         "content_type": item.content_type,
@@ -220,7 +220,7 @@ async def _found(services: Services, scope: Scope, item_id: str) -> Document | M
 
 
 async def _content(services: Services, scope: Scope, document: Document) -> str:
-    """Return a text as it came; of another file, what was read of it."""
+    """Return a text unchanged; of another file, its extracted text."""
     if document.content_type or document.media_type.startswith("text/"):
         data = await services.blobs.get(scope, document.sha256)
         return unmarked(data.decode("utf-8", "replace"))

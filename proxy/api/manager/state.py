@@ -1,4 +1,4 @@
-"""``/memory-manager/state``: how much of a model's window the items would take, and what standing in short saves."""
+"""``/memory-manager/state``: share of a model's window that the items would take, and savings by short forms."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from proxy.worker.hygiene import rules_of
 
 router = Router(prefix="/memory-manager/state", route_class=PatientRoute)
 
-DEFAULT_MODEL = "gpt-4o"  # where the caller names none and none is configured whose window is known
+DEFAULT_MODEL = "gpt-4o"  # if the caller names none and no configured model has a known window
 _MAX_LISTED = 1000
 _Model = Annotated[str, Query(max_length=500, description="Whose window is meant.")]
 
 
 @router.get("")
 async def state(scope: Caller, services: Parts, model: _Model = "") -> dict[str, Any]:
-    """Return how the items would stand in a prompt of a model, what that takes, costs and saves, and what is open."""
+    """Return the items' forms in a prompt of a model, their tokens, cost and savings, and the open tasks."""
     _, shown = await _state(services, scope, model)
     tasks = Counter(task["status"] for task in await _tasks(services, scope))
     agents = await list_agents(scope, services)
@@ -97,7 +97,7 @@ async def _state(services: Services, scope: Scope, model: str) -> tuple[list[Ite
 
 
 async def items_of(services: Services, scope: Scope) -> list[Item]:
-    """Return the items in view, the oldest first, each as it would stand in a prompt if there were room for all."""
+    """Return the visible items, the oldest first, each in its form for a prompt with room for all."""
     now, rules = services.clock.now(), rules_of(services)
     rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent) and is_item(row)]
     documents = await documents_of(services, scope)

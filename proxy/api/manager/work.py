@@ -1,4 +1,4 @@
-"""``/memory-manager``: tasks, agents, quarantine and questions to a person, as those of ``/v1`` under other names."""
+"""``/memory-manager``: tasks, agents, quarantine and questions to a person, as in ``/v1`` under other names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
 
 
 class TaskUpdate(TaskPatch):
-    """Body of ``POST /memory-manager/tasks/update``; what is left out stays."""
+    """Body of ``POST /memory-manager/tasks/update``; omitted fields stay."""
 
     task_id: Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -66,7 +66,7 @@ class Answered(Body):
 
 @router.post("/tasks/create")
 async def add_task(scope: Caller, services: Parts, body: NewTask) -> dict[str, Any]:
-    """Keep a task; an open one of the same title is the same task."""
+    """Store a task; an open one of the same title is the same task."""
     return task_shape(await create_task(scope, services, body))
 
 
@@ -79,14 +79,14 @@ async def update_task(scope: Caller, services: Parts, body: TaskUpdate) -> dict[
 
 @router.get("/tasks")
 async def tasks(scope: Caller, services: Parts, status: TaskStatus | None = None, agent: str = "") -> list[Any]:
-    """Return the tasks by priority and due date: those still to be done, or those of one status."""
+    """Return the tasks by priority and due date: the open ones, or those of one status."""
     found = await list_tasks(scope, services, status=status or "", agent=agent, limit=_MAX_LISTED)
     return [task_shape(one) for one in found["data"]]
 
 
 @router.post("/agents/create")
 async def add_agent(scope: Caller, services: Parts, body: NewAgent) -> dict[str, Any]:
-    """Register an agent, which is a scope of its own inside of the user's."""
+    """Register an agent: a separate scope inside the user's."""
     return agent_shape(await create_agent(scope, services, body))
 
 
@@ -98,7 +98,7 @@ async def agents(scope: Caller, services: Parts) -> list[Any]:
 
 @router.post("/quarantine")
 async def set_apart(scope: Caller, services: Parts, body: SetApart) -> dict[str, Any]:
-    """Keep a content so that it is found only inside of its own thread, as which a conversation may go on."""
+    """Store a content that is found only inside its own thread; a conversation may continue as this thread."""
     if not body.content.strip():
         raise InvalidRequest("`content` is blank. Send the text that is to be set apart.", param="content")
     thread = f"thread_{secrets.token_hex(12)}"
@@ -112,8 +112,8 @@ async def set_apart(scope: Caller, services: Parts, body: SetApart) -> dict[str,
         services.clock.now(),
         scope.agent,
     )
-    await services.quarantine.add(scope, entry)  # before the content, so that it is nowhere else for a moment
-    # The same text may be in the memory outside already: it is another one here.
+    await services.quarantine.add(scope, entry)  # before the content, so that it is never visible elsewhere
+    # The same text may be stored outside already: the mark makes this a different one.
     content = marked(await in_thread("cpu", redact, body.content), thread)
     document = await keep_document(services, inside, NewItem(content=content, content_type=body.context_type), content)
     return {
@@ -127,7 +127,7 @@ async def set_apart(scope: Caller, services: Parts, body: SetApart) -> dict[str,
 
 @router.post("/human/request")
 async def ask(scope: Caller, services: Parts, body: Asked) -> dict[str, Any]:
-    """Put a question to a person, who answers it here, in ``/v1/reviews`` or in the dashboard."""
+    """Ask a person a question, to be answered here, in ``/v1/reviews`` or in the dashboard."""
     id_, now = f"end_{secrets.token_hex(12)}", services.clock.now()
     row = Question(body.question, tuple(body.choices), body.context, body.agent).row(id_, scope.agent, now)
 
@@ -140,7 +140,7 @@ async def ask(scope: Caller, services: Parts, body: Asked) -> dict[str, Any]:
 
 @router.post("/human/answer")
 async def answer(scope: Caller, services: Parts, body: Answered) -> dict[str, Any]:
-    """Answer a question, or decide a review by ``approve`` or ``decline``; other words say what to do in its place."""
+    """Answer a question, or decide a review by ``approve`` or ``decline``; other words say what to forget instead."""
     found = await get_review(body.request_id, scope, services)
     word = body.answer.strip().casefold()
     if "question" not in found and word in ("approve", "decline"):
@@ -152,17 +152,17 @@ async def answer(scope: Caller, services: Parts, body: Answered) -> dict[str, An
 
 @router.get("/human")
 async def human(scope: Caller, services: Parts) -> list[Any]:
-    """Return what waits for a person: questions, and changes of memory that are not certain; the newest first."""
+    """Return the open questions and reviews for a person, newest first."""
     return [_human_shape(one) for one in (await list_reviews(scope, services, limit=_MAX_LISTED))["data"]]
 
 
 def task_shape(task: dict[str, Any]) -> dict[str, Any]:
-    """Return a task of ``/v1/tasks`` as this interface shows it."""
+    """Return a task of ``/v1/tasks`` in the JSON shape of this interface."""
     return {"task_id": task["id"], **task}
 
 
 def agent_shape(agent: dict[str, Any]) -> dict[str, Any]:
-    """Return an agent of ``/v1/agents`` as this interface shows it, with the header that names its scope."""
+    """Return an agent of ``/v1/agents`` in the JSON shape of this interface, with the header that names its scope."""
     return {
         "agent_id": agent["id"],
         **agent,

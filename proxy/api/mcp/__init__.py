@@ -1,4 +1,4 @@
-"""The same memory for MCP clients: tools that call our own HTTP API, over HTTP at ``/mcp`` or over stdio.
+"""The same memory for MCP clients: tools that call Throughline's HTTP API, over HTTP at ``/mcp`` or over stdio.
 
 Open first: ``tools``. Imports: api's caller, pipeline's admission and below.
 """

@@ -1,4 +1,4 @@
-"""``/mcp``: the MCP server over streamable HTTP, loaded when it is first asked for."""
+"""``/mcp``: the MCP server over streamable HTTP, loaded on first use."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     import httpx
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-_CARRIED = KEY_HEADERS | {"host", "origin"}  # the key, and where it comes from
+_CARRIED = KEY_HEADERS | {"host", "origin"}  # the key, and the origin
 _NAMES = ("x-memory-", "x-openwebui-", "x-sm-")  # prefixes of headers that name a user
 
 
 class Endpoint:
-    """The ASGI application of ``/mcp``; keys and scopes are those of the chat.
+    """ASGI application of ``/mcp``, with the keys and scopes of the chat.
 
     Args:
-        app: The whole application, to whose memory API the requests of the tools go.
+        app: The whole application, whose memory API the tools call.
     """
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
@@ -42,7 +42,7 @@ class Endpoint:
         """Answer one MCP request.
 
         Raises:
-            Unauthorized: If nobody is identified.
+            Unauthorized: If the request identifies no user.
         """
         pairs = headers_of(scope)
         await scope_of_caller(await identity_of(pairs, self._services), pairs, self._services)
@@ -54,7 +54,7 @@ class Endpoint:
             if self._manager is None:
                 manager = await in_thread("load", self._load)
                 is_running = asyncio.Event()
-                # Its task group must be left by the task that entered it; no shutdown waits for it.
+                # The task that enters its task group must also leave it; no shutdown waits for it.
                 self._running = asyncio.create_task(_run(manager, is_running), name="mcp")  # noqa: TID251
                 await is_running.wait()
                 self._manager = manager
@@ -67,7 +67,7 @@ class Endpoint:
 
         self._api = client(self._app)
         server = memory_server(self._ask, version("throughline"))
-        # Pages of other sites and foreign names of this machine are refused with the key, as everywhere.
+        # Other sites' pages and foreign host names are refused by their key, as on every path.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         server.streamable_http_app(json_response=True, stateless_http=True, transport_security=security)
         return server.session_manager
@@ -80,7 +80,7 @@ class Endpoint:
             for name, value in headers.items()
             if name in _CARRIED or name.startswith(_NAMES)
         ]
-        assert self._api is not None  # its server is asked
+        assert self._api is not None  # set before its server runs
         answer = await self._api.request(method, path, json=body, headers=carried)
         return answer.status_code, answer.json()
 

@@ -19,7 +19,7 @@ from proxy.text import fence
 from proxy.text.quoted import marked
 
 MAX_LISTED = 100
-_MAX_FOUND = 200  # entries of a search
+_MAX_FOUND = 200  # hits of a search
 _ERROR = 400
 _INSTRUCTIONS = (
     "Long-term memory of this user: what they said in earlier conversations, in their own words. Use `recall` before "
@@ -43,8 +43,8 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
     """Return the MCP server.
 
     Args:
-        ask: Carries the request of a tool to the memory API, with the headers of the MCP request it came in.
-        version: That of this package.
+        ask: Sends a tool's request to the memory API, with the headers of its MCP request.
+        version: Of this package.
     """
     tools: list[Tool] = []
 
@@ -74,7 +74,7 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
         text: str, context: Context, pinned: bool = False, expires_at: str | None = None, project: str | None = None
     ) -> dict[str, Any]:
         """Keep one statement in the user's own words; said again, it is the same memory."""
-        body = _given(text=text, pinned=pinned or None, expires_at=expires_at)  # said again, it stays pinned
+        body = _given(text=text, pinned=pinned or None, expires_at=expires_at)  # a repeated statement stays pinned
         return await _told(ask, context, "POST", "/v1/memories", body, project)
 
     @tool("Forget", _END)
@@ -119,7 +119,7 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
 async def _shared(
     ask: Ask, context: Context, query: str | None, limit: int, project: str | None
 ) -> list[dict[str, Any]]:
-    """Return what others share with the user's teams, for a query what fits it, best first, else the newest first."""
+    """Return memories that others share with the user's teams: hits of a query, best first, else the newest first."""
     if query:
         sought = {"query": query, "limit": _MAX_FOUND, "sources": ["fact"]}
         found = await _answer(ask, context, "POST", "/v1/memories/search", sought, project)
@@ -131,7 +131,7 @@ async def _shared(
 
 
 def _strict(tool: Tool) -> Tool:
-    """Return a tool that refuses arguments that it does not have, as its schema says."""
+    """Return a tool that refuses unknown arguments, as its schema says."""
     model = tool.fn_metadata.arg_model
     model.model_config["extra"] = "forbid"
     model.model_rebuild(force=True)
@@ -158,13 +158,13 @@ async def _answer(
 
 
 def _shown(hit: dict[str, Any]) -> dict[str, Any]:
-    """Return a hit with what the user quoted in a message in brackets that say so."""
+    """Return a hit with quoted parts of a user's message in brackets that say so."""
     is_users = hit.get("source") == "episode" and hit.get("role") == "user"
     return {**hit, "text": marked(str(hit.get("text") or ""))} if is_users else hit
 
 
 def _rendered(value: Any) -> Any:
-    """Return what a model is to read: each text on its line, with no tag and no control token in it."""
+    """Return values safe for a model: each text on one line, without tags and control tokens."""
     if isinstance(value, str):
         return fence.line(value)
     if isinstance(value, list):
@@ -173,5 +173,5 @@ def _rendered(value: Any) -> Any:
 
 
 def _given(**values: object) -> dict[str, Any]:
-    """Return the arguments that were given; models fill in empty words for those that they leave out."""
+    """Return the arguments that were given; models send empty values for omitted ones."""
     return {name: value for name, value in values.items() if value not in (None, "", [])}
