@@ -51,7 +51,7 @@ class Bucket:
         return missing * _MINUTE_S / self.capacity if missing > _ROUNDING else 0.0
 
     def take(self, amount: float) -> None:
-        """Take an amount; a negative one is returned."""
+        """Take an amount; a negative amount gives some back."""
         self._level = min(self.capacity, self._level - amount)
 
 

@@ -57,7 +57,7 @@ async def scope_of_caller(identity: Identity, headers: Sequence[tuple[str, str]]
     """Return the scope of an identified caller, by the settings of its agent.
 
     Raises:
-        Unauthorized: If the request identifies no one.
+        Unauthorized: If the request identifies no user.
         Forbidden: If the key may not name the user that the request names.
     """
     if not identity.tenant:

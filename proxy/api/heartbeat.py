@@ -52,7 +52,7 @@ class Heartbeat:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop it."""
+        """Stop the heartbeat."""
         if self._task is not None:
             self._task.cancel()
 

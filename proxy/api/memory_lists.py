@@ -64,8 +64,8 @@ async def list_memories(
     """Return a page of memories, newest first, or best first for a query.
 
     Without ``project``, list general memories and those of the project in ``X-Memory-Project``; with a project's name
-    or id, its own; with ``*``, those of all projects. With ``agent``, list memories told to the agent of this name or
-    id. ``since`` and ``until`` limit the time from which they hold.
+    or id, its own; with ``*``, those of all projects. With ``agent``, list those of the agent with this name or id.
+    ``since`` and ``until`` limit the time from which they hold.
     """
     asked = _asked(scope, services, project)
     moment = moment_of(as_of, "as_of") if as_of else None

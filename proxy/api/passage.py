@@ -19,7 +19,13 @@ CLIENT_LEFT = 499  # nginx's status for a client that disconnected before the he
 
 @dataclass(slots=True)
 class Passage:
-    """Record of a request, from its head to the end of the reply."""
+    """Record of a request, from its head to the end of the reply.
+
+    Attributes:
+        request_id: As the client sees it.
+        length: Bytes of the body, None if the head does not declare them.
+        model: As the client wrote it; "" if there is an exchange.
+    """
 
     method: str
     path: str
@@ -29,19 +35,19 @@ class Passage:
 
     # the reply
     status: int = CLIENT_LEFT
-    request_id: str = ""  # as the client sees it
+    request_id: str = ""
     is_stream: bool = False
     first_byte_s: float | None = None
     end_s: float = 0.0
     bytes_out: int = 0
-    length: int | None = None  # of the body, if the head declares it
+    length: int | None = None
     has_ended: bool = False
     meter: UsageMeter | None = None
 
     # set by the endpoint
     exchange: Exchange | None = None
     owner: Owner | None = None
-    model: str = ""  # as the client wrote it, if there is no exchange
+    model: str = ""
     refusal: str = ""
     attempts: list[Attempt] = field(default_factory=list)
 

@@ -96,7 +96,7 @@ def year_of(day: date) -> Days:
 
 
 def numeric_date(token: str, orders: str) -> tuple[int, int, int | None] | None:
-    """Return day, month and year of digits such as ``14.3.``, None where the orders disagree.
+    """Return day, month and year of digits such as ``14.3.``, None if the orders disagree.
 
     >>> numeric_date("3/14", "m/d d/m"), numeric_date("3/4", "m/d d/m")
     ((14, 3, None), None)

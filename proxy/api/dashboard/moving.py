@@ -31,7 +31,7 @@ async def moving(request: Request) -> Response:
 
 @router.get("/export")
 async def export(request: Request) -> Response:
-    """Return everything as a file."""
+    """Return an export as a file."""
     visit = await Visit.of(request)
     at = started(request).begin(visit, visit.asked("mark"))
     try:

@@ -41,7 +41,7 @@ async def static(name: str) -> Response:
 
 @router.get(f"{ROOT}/sign-in")
 async def sign_in_page(request: Request) -> Response:
-    """Ask for a key."""
+    """Show the sign-in form."""
     return _sign_in(request)
 
 
@@ -67,7 +67,7 @@ async def sign_in(request: Request) -> Response:
 
 @router.post(f"{ROOT}/sign-out")
 async def sign_out(request: Request) -> Response:
-    """Forget the key."""
+    """Sign out: delete the cookie with the key."""
     await Visit.of(request)
     answer = RedirectResponse(f"{ROOT}/sign-in", 303, headers=HEADERS)
     answer.delete_cookie(COOKIE, path=ROOT, httponly=True, samesite="strict")

@@ -38,7 +38,7 @@ class Attributes(str):
     __slots__ = ()
 
     def __html__(self) -> str:
-        """Return them for a template."""
+        """Return the attributes for a template."""
         return self
 
 

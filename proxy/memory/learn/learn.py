@@ -33,7 +33,7 @@ from proxy.types import Memory, Said, Turn
 
 MAX_CAME_ALONG = 300  # user messages of a client's history that are parsed for statements, the newest ones
 MAX_CHARACTERS_ALONG = 64_000  # in all of these messages
-MIN_EDIT_SHARE = 0.5  # of the words of an edited message that stay; with fewer it is a different message
+MIN_EDIT_SHARE = 0.5  # of the words of an edited message that stay; a smaller share makes another message
 MIN_PIECE_WORDS = 3  # of a clause that stays when another clause of its sentence ended something
 MIN_LINK_TERMS = 2  # telling words that a change shares with its target
 

@@ -154,7 +154,7 @@ def _is_heavy(one: Older, terms: Sequence[Term]) -> bool:
 def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
     """Return the sentences with another value in the slot of an ending, and the terms of that value.
 
-    A home or a job may share its sentence with other statements; the text after "my favourite film is" describes it.
+    Homes and jobs may share a sentence with other statements; the text after "my favourite film is" describes it.
     Without a word of change both may hold: "I live in Germany", "I live in Munich".
     """
     name, value = ending.slot
