@@ -1,1 +1,1 @@
-"""Persistence: LanceDB for what is searched, SQL for what must be exact."""
+"""Persistence: LanceDB for searched rows (memories, episodes, chunks), SQL for everything else."""

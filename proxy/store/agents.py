@@ -1,4 +1,4 @@
-"""Registered agents of a user: what each can do, and whether it keeps what it learns to itself."""
+"""Registered agents of a user: their capabilities, and whether their memories are private."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from proxy.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One agent.
+    """A registered agent.
 
     Args:
-        id: As in partitions.
-        name: By which requests name it in ``X-Memory-Agent``.
-        capabilities: Words of the client's.
-        is_private: Nobody else sees what it learns; else all of it is common.
-        created_at: When it was registered.
-        last_at: When it last asked, None if it never did.
+        id: Id as it appears in partitions.
+        name: Name that requests give in ``X-Memory-Agent``.
+        capabilities: Free-text words from the client.
+        is_private: True if no other agent sees its memories; otherwise they are shared by all agents.
+        created_at: Time of registration.
+        last_at: Time of its last request, None before the first.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Agent:
 
 
 class Agents:
-    """The agents of every owner."""
+    """Store of every user's agents."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -48,7 +48,7 @@ class Agents:
         )
 
     async def put(self, scope: Scope, agent: Agent) -> None:
-        """Keep an agent, over the one of the same id."""
+        """Insert an agent, or replace the one with the same id."""
         row = {
             "owner": scope.user,
             "id": agent.id,
@@ -61,23 +61,23 @@ class Agents:
         await self._db.submit(lambda connection: connection.execute(self._put, row).close())
 
     async def note(self, scope: Scope, agent: str, *, now: datetime) -> None:
-        """Note that an agent asked just now; one that is not registered is left alone."""
+        """Record the time of an agent's request; do nothing if the agent is not registered."""
         seen = agents.update().where(agents.c.owner == scope.user, agents.c.id == agent).values(last_ms=to_ms(now))
         await self._db.submit(lambda connection: connection.execute(seen).close())
 
     async def all(self, scope: Scope) -> list[Agent]:
-        """Return the user's agents by name."""
+        """Return the user's agents, sorted by name."""
         query = sa.select(agents).where(agents.c.owner == scope.user).order_by(agents.c.name, agents.c.id)
         return [_agent(row) for row in await self._db.query(lambda connection: connection.execute(query).all())]
 
     async def find(self, scope: Scope, agent: str) -> Agent | None:
-        """Return an agent by its id, None where it is not registered."""
+        """Return an agent by its id, None if it is not registered."""
         query = sa.select(agents).where(agents.c.owner == scope.user, agents.c.id == agent)
         row = await self._db.query(lambda connection: connection.execute(query).first())
         return None if row is None else _agent(row)
 
     async def name(self, scope: Scope) -> str:
-        """Return the name of the registered agent that asks, "" for none."""
+        """Return the name of the requesting agent, "" if it is not registered."""
         known = await self.find(scope, scope.asker) if scope.asker else None
         return known.name if known is not None else ""
 
@@ -93,7 +93,7 @@ class Agents:
         raise unknown("agent", agent)
 
     async def remove(self, scope: Scope, agent: str) -> None:
-        """Take an agent off the list; its memory stays."""
+        """Delete an agent's registration; its memories stay."""
         gone = agents.delete().where(agents.c.owner == scope.user, agents.c.id == agent)
         await self._db.submit(lambda connection: connection.execute(gone).close())
 

@@ -1,6 +1,6 @@
-"""Signed thoughts of replies, by hash, with the prefix that each is bound to: what the client sent, and what we sent.
+"""Digests of signed thoughts in replies, each with its prefix as sent by the client and as sent to the provider.
 
-A provider that checks the prefix refuses a thought behind another one. No text is kept, only digests.
+A provider that checks the prefix refuses a thought that follows another prefix. Only digests are stored, no text.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from proxy.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One signed thought.
+    """A signed thought and its prefixes.
 
     Args:
-        signature: ``signature_hash`` of it.
-        client: Digest of what the client had sent before it.
-        sent: Digest of what the provider had been sent before it.
-        is_dropped: That request asked the provider to drop earlier thoughts that no longer fit.
+        signature: ``signature_hash`` of the thought.
+        client: Digest of the messages that the client sent before it.
+        sent: Digest of the messages that were sent to the provider before it.
+        is_dropped: True if that request asked the provider to drop earlier thoughts that no longer match their prefix.
     """
 
     signature: str
@@ -36,7 +36,7 @@ class Binding:
 
 
 class Bindings:
-    """The signed thoughts of every owner."""
+    """Store of every user's signed thoughts."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -48,7 +48,7 @@ class Bindings:
         self._put = db.prepare(put, columns=bindings.c.keys())
 
     def put(self, scope: Scope, connection: sa.Connection, found: Sequence[Binding], *, now: datetime) -> None:
-        """Write inside the caller's transaction; one of the same signature is replaced."""
+        """Write bindings inside the caller's transaction; replace those with the same signature."""
         rows = [
             {
                 "owner": scope.user,
@@ -64,13 +64,13 @@ class Bindings:
         self._put.execute_all(connection, rows)
 
     async def read(self, scope: Scope, signatures: Sequence[str]) -> dict[str, Binding]:
-        """Return what is known of these signatures, by their hashes."""
+        """Return the bindings of these signatures, by signature hash."""
         query = sa.select(*_COLUMNS).where(bindings.c.owner == scope.user, bindings.c.signature.in_(signatures))
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return {row.signature: Binding(row.signature, row.client, row.sent, bool(row.is_dropped)) for row in rows}
 
     async def has_any(self, scope: Scope) -> bool:
-        """Return whether anything is known of the owner."""
+        """Return whether the user has any binding."""
         query = sa.select(bindings.c.signature).where(bindings.c.owner == scope.user).limit(1)
         return await self._db.query(lambda connection: connection.execute(query).first()) is not None
 
@@ -79,5 +79,5 @@ _COLUMNS = (bindings.c.signature, bindings.c.client, bindings.c.sent, bindings.c
 
 
 def signature_hash(signature: str) -> str:
-    """Return the name under which a signature is stored: 32 hex digits."""
+    """Return the BLAKE2b hash under which a signature is stored: 32 hex digits."""
     return hashlib.blake2b(signature.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""The bytes of what users showed: by content, each owner's in a folder of their own, or in memory."""
+"""Content-addressed bytes of uploaded files and images: one folder per user, or in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proxy.store.filters import owner
 from proxy.types import Scope
 
 _NAME = re.compile(r"[0-9a-f]{64}(?:\.webp)?")
-_DIGEST = 64  # letters of a name that is the digest of the bytes
+_DIGEST = 64  # length of a name that is a SHA-256 in hex
 _QUARANTINE = "quarantine"
 _DAMAGED = "The content was damaged on the disk of the server and cannot be given out. Upload it again."
 _DRAFT = ".draft-"
@@ -28,16 +28,16 @@ _LEFTOVER_AGE_S = 3600.0
 
 
 class DiskBlobs:
-    """Blobs below one folder; what is written is there in full or not at all."""
+    """Blobs below one folder, written atomically."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     async def put(self, scope: Scope, data: bytes, name: str = "") -> str:
-        """Keep bytes and return their name, the SHA-256 of them unless given; the same bytes again cost nothing.
+        """Store bytes and return their name, by default their SHA-256; existing bytes are not written again.
 
         Raises:
-            StoreUnavailable: If they cannot be written.
+            StoreUnavailable: If the bytes cannot be written.
         """
         name = name or await in_thread("cpu", digest, data)
         try:
@@ -51,7 +51,7 @@ class DiskBlobs:
 
         Raises:
             NotFound: If there is none of this name.
-            ContentDamaged: If it is not what was put here.
+            ContentDamaged: If its bytes do not match its SHA-256.
         """
         try:
             data, is_whole = await in_thread("load", _read, self._path(scope, name))
@@ -62,19 +62,19 @@ class DiskBlobs:
         return data
 
     async def remove(self, scope: Scope, name: str) -> None:
-        """Delete a blob and what was made of it."""
+        """Delete a blob, its thumbnail and its quarantined copy."""
         aside = self._folder / _QUARANTINE / owner(scope.user) / name
         for path in (self._path(scope, name), self._path(scope, f"{name}.webp"), aside):
             with contextlib.suppress(FileNotFoundError):
                 await in_thread("load", path.unlink)
 
     async def drop_owner(self, scope: Scope) -> None:
-        """Delete everything of the owner."""
+        """Delete all blobs of the user."""
         for folder in (self._of(scope), self._folder / _QUARANTINE / owner(scope.user)):
             await in_thread("load", shutil.rmtree, folder, ignore_errors=True)
 
     async def usage(self, scope: Scope) -> tuple[int, int]:
-        """Return how many files the owner has, thumbnails included, and their bytes."""
+        """Return the number of the user's files, thumbnails included, and their total bytes."""
 
         def measure() -> tuple[int, int]:
             sizes = [path.stat().st_size for path in self._of(scope).glob("*")]
@@ -84,11 +84,11 @@ class DiskBlobs:
 
     @asynccontextmanager
     async def file(self, scope: Scope, name: str) -> AsyncIterator[Path]:
-        """Yield the path of a blob, to be read only.
+        """Yield the path of a blob; the caller must only read it.
 
         Raises:
             NotFound: If there is none of this name.
-            ContentDamaged: If it is not what was put here.
+            ContentDamaged: If its bytes do not match its SHA-256.
         """
         path = self._path(scope, name)
         if not path.is_file():
@@ -98,14 +98,14 @@ class DiskBlobs:
         yield path
 
     async def flaw(self, scope: Scope, name: str) -> str:
-        """Return what is wrong with a blob: ``missing``, ``altered``, or "" for nothing."""
+        """Return the defect of a blob: ``missing``, ``altered``, or "" for none."""
         path = self._path(scope, name)
         if not path.is_file():
             return "missing"
         return "" if await in_thread("load", _is_whole, path) else "altered"
 
     async def set_aside(self, scope: Scope, name: str) -> str:
-        """Move a blob that was altered into the quarantine folder; return where it lies now, "" if it is gone."""
+        """Move an altered blob into the quarantine folder; return its new path, "" if there is no such file."""
         path, quarantine = self._path(scope, name), self._folder / _QUARANTINE / owner(scope.user)
         if not path.is_file():
             return ""
@@ -114,10 +114,10 @@ class DiskBlobs:
         return str(quarantine / name)
 
     def sweep(self, known: Mapping[str, Collection[str]]) -> int:
-        """Delete what no row names, as it is left when a process dies between the two; return how much.
+        """Delete files that no row names (left by a crash between writing file and row); return their number.
 
         Args:
-            known: By owner, the names that are in use.
+            known: The names in use, by user.
         """
         old, gone = time.time() - _LEFTOVER_AGE_S, 0
         for path in (one for one in self._folder.glob("*/*") if one.is_file()):
@@ -129,7 +129,7 @@ class DiskBlobs:
 
     def _write(self, path: Path, data: bytes) -> None:
         if path.exists() and (len(path.name) != _DIGEST or _is_whole(path)):
-            os.utime(path)  # fresh again: not to be swept before its row is there
+            os.utime(path)  # a new mtime keeps `sweep` off it until its row is written
             return
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -154,13 +154,13 @@ class DiskBlobs:
 
 
 class RamBlobs:
-    """``DiskBlobs`` in memory, for as long as the process runs; never on a disk."""
+    """In-memory counterpart of ``DiskBlobs``; nothing reaches a disk."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], bytes] = {}
 
     async def put(self, scope: Scope, data: bytes, name: str = "") -> str:
-        """Keep bytes and return their name."""
+        """Store bytes and return their name."""
         name = name or await in_thread("cpu", digest, data)
         self._kept[scope.user, name] = data
         return name
@@ -173,23 +173,23 @@ class RamBlobs:
             raise NotFound("The content is not there any more.") from None
 
     async def remove(self, scope: Scope, name: str) -> None:
-        """Forget a blob and what was made of it."""
+        """Delete a blob and its thumbnail."""
         for gone in (name, f"{name}.webp"):
             self._kept.pop((scope.user, gone), None)
 
     async def drop_owner(self, scope: Scope) -> None:
-        """Forget everything of the owner."""
+        """Delete all blobs of the user."""
         for key in [key for key in self._kept if key[0] == scope.user]:
             del self._kept[key]
 
     async def usage(self, scope: Scope) -> tuple[int, int]:
-        """Return how many blobs the owner has, and their bytes."""
+        """Return the number of the user's blobs and their total bytes."""
         sizes = [len(data) for key, data in self._kept.items() if key[0] == scope.user]
         return len(sizes), sum(sizes)
 
     @asynccontextmanager
     async def file(self, scope: Scope, name: str) -> AsyncIterator[Path]:
-        """Yield a path under which the process that reads files can open the bytes in memory."""
+        """Yield a ``/proc`` path through which the reader process can open the bytes in memory."""
         data = await self.get(scope, name)
         descriptor = os.memfd_create("blob")
         try:
@@ -200,7 +200,7 @@ class RamBlobs:
             os.close(descriptor)
 
     def sweep(self, known: Mapping[str, Collection[str]]) -> int:
-        """Nothing outlives the process that forgot it."""
+        """Return 0: no blob outlives the process, so nothing is left over."""
         del known
         return 0
 
@@ -209,13 +209,13 @@ Blobs: TypeAlias = "DiskBlobs | RamBlobs"
 
 
 def _read(path: Path) -> tuple[bytes, bool]:
-    """Return what a file holds, and whether that is what it is named after."""
+    """Return a file's bytes, and whether they match the digest in its name."""
     data = path.read_bytes()
     return data, len(path.name) != _DIGEST or digest(data) == path.name
 
 
 def _is_whole(path: Path) -> bool:
-    """Return whether a file can be read and holds the bytes that it is named after."""
+    """Return whether a file can be read and its SHA-256 is its name."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == path.name
@@ -224,10 +224,10 @@ def _is_whole(path: Path) -> bool:
 
 
 def is_name(name: str) -> bool:
-    """Return whether a name is that of a content: its SHA-256."""
+    """Return whether a name has the form of a SHA-256 in hex."""
     return len(name) == _DIGEST and _NAME.fullmatch(name) is not None
 
 
 def digest(data: bytes) -> str:
-    """Return the name of some bytes."""
+    """Return the SHA-256 of bytes in hex."""
     return hashlib.sha256(data).hexdigest()

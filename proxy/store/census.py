@@ -1,4 +1,4 @@
-"""Counts over all owners, for the operator: how much there is of everything, and nobody's texts."""
+"""Row counts over all users, for the operator; contains no user texts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MAX_USERS = 150
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """Counts of one owner's rows.
+    """Row counts of one user.
 
     Args:
-        owner: The hash that stands for them everywhere.
-        last_at: When they were last here.
+        owner: Hash of the user.
+        last_at: Time of the user's last request.
     """
 
     owner: str
@@ -32,11 +32,11 @@ class Census:
 
 
 async def census(db: Database, *, since: datetime) -> tuple[int, list[Census]]:
-    """Return how many owners there are, and of those that were here last what each has.
+    """Return the number of users, and the counts of the most recently active ones (at most ``MAX_USERS``).
 
     Args:
         db: The database.
-        since: Requests are counted from then on.
+        since: Start of the period in which requests are counted.
     """
     last = sa.func.max(sa.func.coalesce(sessions.c.arrived_ms, sessions.c.last_ms)).label("last")
     query = sa.select(sessions.c.owner, sa.func.count(), sa.func.sum(sessions.c.turns), last).group_by(sessions.c.owner)
@@ -53,7 +53,7 @@ async def census(db: Database, *, since: datetime) -> tuple[int, list[Census]]:
 
 
 async def newest_receipts(db: Database, *, since: datetime, limit: int) -> list[tuple[str, dict[str, Any]]]:
-    """Return owners and bodies of the newest receipts of all, written since then; no texts are to be shown of them."""
+    """Return user and body of the newest receipts of all users since a time; the caller must not show their texts."""
     query = sa.select(receipts.c.owner, receipts.c.body).where(receipts.c.created_ms >= to_ms(since))
     query = query.order_by(receipts.c.created_ms.desc()).limit(limit)
     rows = await db.query(lambda connection: connection.execute(query).all())

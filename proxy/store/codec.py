@@ -1,4 +1,4 @@
-"""Stored forms of values, without loss: turns and memories as JSON bytes, and the column types of SQL tables."""
+"""Lossless serialisation: turns and memories as JSON bytes, and the column types of the SQL tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proxy.types import Memory, Said, Scope, Turn
 # the standard library behind one blank, which orjson never starts with.
 _SLOW = b" "
 _TURN_FIELDS = frozenset(field.name for field in dataclasses.fields(Turn))
-_SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope)) - {"teams"}  # a key's, not a turn's
+_SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope)) - {"teams"}  # from the key, not the turn
 _SCOPE_TUPLES = ("inside", "also")
 _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
@@ -45,7 +45,7 @@ def dumps(value: Any) -> bytes:
 
 
 def loads(data: bytes) -> Any:
-    """Return what ``dumps`` was given, with tuples as lists, dataclasses as dicts and times as ISO 8601."""
+    """Return the value given to ``dumps``, with tuples as lists, dataclasses as dicts and times as ISO 8601."""
     return json.loads(data) if data.startswith(_SLOW) else orjson.loads(data)
 
 
@@ -82,9 +82,9 @@ def memory_from_json(data: bytes) -> Memory:
 
 
 def upgraded(fields: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a memory that an earlier version stored, in today's terms.
+    """Return the fields of a memory from an earlier version, converted to the current format.
 
-    Such a memory was a rewritten sentence about the user: what the user said, its quote, becomes its text.
+    Earlier versions stored a rewritten sentence about the user; the verbatim quote replaces it as the text.
     """
     fields["status"] = FORMER_STATUSES.get(str(fields.get("status", "active")), fields.get("status", "active"))
     if fields.get("kind") == "procedure":
@@ -96,7 +96,7 @@ def upgraded(fields: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any
 
 
 def _representable(moment: datetime) -> datetime:
-    """Return a time as it is, the nearest one where it cannot be told in UTC."""
+    """Return a time unchanged, or the nearest one that UTC can represent."""
     try:
         in_utc(moment)
     except ValueError:
@@ -117,13 +117,13 @@ def _default(value: Any) -> Any:
 
 
 class Text(sa.TypeDecorator[str]):
-    """Any Python string, in a readable column: NUL and lone surrogates, which the engines refuse, are escaped."""
+    """Column type for any Python string; escapes NUL and lone surrogates, which the engines refuse."""
 
     impl = sa.Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Escape what cannot be stored."""
+        """Escape characters that the engines refuse."""
         if value is None or (value.isascii() and "\\" not in value and "\0" not in value) or _TAME.fullmatch(value):
             return value
         return value.replace("\\", "\\\\").replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
@@ -136,7 +136,7 @@ class Text(sa.TypeDecorator[str]):
 
 
 class Json(sa.TypeDecorator[Any]):
-    """A JSON value as bytes; None is NULL."""
+    """Column type for a JSON value, stored as bytes; None is NULL."""
 
     impl = sa.LargeBinary
     cache_ok = True

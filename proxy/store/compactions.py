@@ -1,4 +1,4 @@
-"""Compactions: dropped turns of a long conversation and their summary, which later requests repeat."""
+"""Compactions: dropped turns of a long session and their running summary, which later requests reuse."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from proxy.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """One decision, valid on the branch that holds its anchor.
+    """One compaction, valid on the branch that holds its anchor.
 
     Args:
-        anchor: Id of the last message left out.
-        host: Id of the user's message that the summary stands in front of.
-        kept: Ids of the opening messages of older turns that stay.
-        segments: The running summary, as JSON.
-        is_used: False for one that was prepared ahead of need.
-        window: Tokens of the window that it was made for.
+        anchor: Id of the last dropped message.
+        host: Id of the user's message that the summary precedes.
+        kept: Ids of the first messages of older turns that are not dropped.
+        segments: Running summary, as JSON.
+        is_used: False if it was prepared in advance and no request has used it yet.
+        window: Context window that it was made for, in tokens.
     """
 
     anchor: str
@@ -38,7 +38,7 @@ class Compaction:
 
 
 class Compactions:
-    """The compactions of every owner's conversations."""
+    """Store of every user's compactions."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -51,7 +51,7 @@ class Compactions:
         self._read = db.prepare(_READ)
 
     def put(self, scope: Scope, connection: sa.Connection, compaction: Compaction, *, now: datetime) -> None:
-        """Write one inside the caller's transaction; one with the same anchor is replaced."""
+        """Write a compaction inside the caller's transaction; replace the one with the same anchor."""
         row = {
             "owner": scope.user,
             "session": scope.session,
@@ -66,17 +66,17 @@ class Compactions:
         self._put.execute(connection, row)
 
     async def prepare(self, scope: Scope, compaction: Compaction, *, now: datetime) -> None:
-        """Write one on its own, ahead of need."""
+        """Write a compaction in its own transaction, before a request needs it."""
         await self._db.submit(lambda connection: self.put(scope, connection, compaction, now=now))
 
     async def read(self, scope: Scope, session: str) -> list[Compaction]:
-        """Return those of a conversation, of all its branches, the newest first."""
+        """Return the compactions of all branches of a session, newest first."""
         values = {"owner": scope.user, "session": session}
         rows = await self._db.query(lambda connection: self._read.fetch(connection, values))
         return [Compaction(row[0], row[1], tuple(row[2]), tuple(row[3]), bool(row[4]), row[5]) for row in rows]
 
     async def mend(self, scope: Scope, mended: Callable[[Any], Any]) -> int:
-        """Replace each segment of the owner's summaries by what ``mended`` makes of it; return how many changed."""
+        """Apply ``mended`` to each segment of the user's summaries; return the number of changed compactions."""
         rows = await self._db.query(lambda connection: connection.execute(_ALL, {"owner": scope.user}).all())
 
         def changes() -> list[dict[str, Any]]:

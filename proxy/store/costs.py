@@ -1,4 +1,4 @@
-"""Costs and savings of memory: tokens and money, by user and by conversation."""
+"""Costs and savings of memory in tokens and USD, by user and by session."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from proxy.store.tables import costs, sessions
 from proxy.types import Scope
 
 CostKind = Literal["injected", "saved", "extraction", "captions", "summaries"]
-_WHOLE = ""  # in place of a conversation: all of the user's, deleted ones included
+_WHOLE = ""  # session of the user's total, deleted sessions included
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Tokens of one kind and their price.
+    """Tokens of one kind and their price in USD.
 
     Args:
-        kind: ``injected`` into requests, ``saved`` by leaving old turns out, or spent in the background on
+        kind: ``injected`` into requests, ``saved`` by dropping old turns, or spent in the background on
             ``extraction``, ``captions`` and ``summaries``.
-        tokens: How many.
-        usd: By the model map; 0 where it has no price.
+        tokens: Number of tokens.
+        usd: Price by the model map; 0 if the map has none.
     """
 
     kind: CostKind
@@ -34,12 +34,12 @@ class Cost:
 
 
 def shown(costs: Sequence[Cost]) -> dict[str, dict[str, Any]]:
-    """Return costs as receipts show them."""
+    """Return costs in the JSON form of receipts."""
     return {one.kind: {"tokens": one.tokens, "usd": round(one.usd, 9)} for one in costs}
 
 
 class Costs:
-    """The cost meters of every owner."""
+    """Store of every user's cost meters."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -54,7 +54,7 @@ class Costs:
         self._put = db.prepare(put, columns=costs.c.keys())
 
     def put(self, scope: Scope, connection: sa.Connection, found: Sequence[Cost]) -> None:
-        """Add to the meters of the conversation and of its user inside the caller's transaction."""
+        """Add costs to the meters of the session and of its user inside the caller's transaction."""
         rows = [
             {
                 "owner": scope.user,
@@ -70,12 +70,12 @@ class Costs:
         self._put.execute_all(connection, rows)
 
     async def add(self, scope: Scope, found: Sequence[Cost]) -> None:
-        """Add to the meters on their own, for what is spent in the background."""
+        """Add the costs of background work to the meters, in its own transaction."""
         if any(one.tokens for one in found):
             await self._db.submit(lambda connection: self.put(scope, connection, found))
 
     async def read(self, scope: Scope, session: str = _WHOLE) -> list[Cost]:
-        """Return the meters of a conversation, or of all of the user's; in a project, of all conversations in view."""
+        """Return the meters of a session or, by default, of the user; in a project, the sum over visible sessions."""
         values = {"owner": scope.user, "session": session}
         query = _READ
         if session == _WHOLE and scope.project:

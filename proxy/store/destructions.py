@@ -1,4 +1,4 @@
-"""Destructions that were asked for and whose bytes have not left the disk yet; they survive ``kill -9``."""
+"""Pending destructions: requested, but with bytes still on the disk; they survive ``kill -9``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Doomed = Literal["memory", "media", "session", "apart", "scope"]
 
 @dataclass(frozen=True, slots=True)
 class Destruction:
-    """One thing to be destroyed.
+    """A pending destruction of one object.
 
     Args:
-        scope: Whose.
-        noun: Kind of thing; ``apart`` is an entry of the quarantine, ``scope`` everything of a user, agent or project.
-        id: Of it; of a scope the partition, "" for the whole user.
+        scope: Scope of the object.
+        noun: Kind of object; ``apart`` is a quarantine entry, ``scope`` everything of a user, agent or project.
+        id: Its id; for a scope its partition, "" for the whole user.
     """
 
     scope: Scope
@@ -32,7 +32,7 @@ class Destruction:
 
 
 class Destructions:
-    """The destructions of every owner that are not over: under way, or done and not scrubbed from the file yet."""
+    """Store of every user's destructions that are in progress, or done but not scrubbed from the file yet."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -42,7 +42,7 @@ class Destructions:
         )
 
     async def begin(self, scope: Scope, noun: Doomed, id_: str, *, now: datetime) -> None:
-        """Note that something is about to be destroyed, also where the same was destroyed before."""
+        """Record that an object is about to be destroyed; a record of an earlier destruction is reopened."""
         row = {
             "owner": scope.user, "noun": noun, "id": id_, "tenant": scope.tenant, "agent": scope.agent,
             "is_done": 0, "at_ms": to_ms(now),
@@ -50,17 +50,17 @@ class Destructions:
         await self._db.submit(lambda connection: connection.execute(self._put, row).close())
 
     async def done(self, scope: Scope, noun: Doomed, id_: str, *, now: datetime) -> None:
-        """Note that its rows and files are gone; deleted bytes may still stand in the database's file."""
+        """Record that the rows and files are deleted; their bytes may remain in the database file."""
         update = destructions.update().where(*_is(scope, noun, id_)).values(is_done=1, at_ms=to_ms(now))
         await self._db.submit(lambda connection: connection.execute(update).close())
 
     async def is_open(self, scope: Scope, noun: Doomed, id_: str) -> bool:
-        """Return whether something is still to be destroyed."""
+        """Return whether an object's destruction is not done yet."""
         query = sa.select(sa.literal(1)).where(*_is(scope, noun, id_), destructions.c.is_done == 0)
         return await self._db.query(lambda connection: connection.execute(query).first()) is not None
 
     async def unfinished(self, *, until: datetime) -> list[Destruction]:
-        """Return those of all owners that began until a moment and are not done; by their keys."""
+        """Return all users' destructions that began by ``until`` and are not done."""
         query = sa.select(destructions).where(destructions.c.is_done == 0, destructions.c.at_ms <= to_ms(until))
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [Destruction(Scope(row.tenant, row.owner, row.agent), row.noun, row.id) for row in rows]
@@ -73,12 +73,12 @@ class Destructions:
         return set(await self._db.query(lambda connection: connection.execute(query).scalars().all()))
 
     async def awaits_scrub(self) -> bool:
-        """Return whether deleted bytes may stand in the database's file."""
+        """Return whether deleted bytes may remain in the database file."""
         query = sa.select(sa.literal(1)).where(destructions.c.is_done == 1).limit(1)
         return await self._db.query(lambda connection: connection.execute(query).first()) is not None
 
     async def over(self, *, until: datetime) -> None:
-        """Forget those that were done until a moment: the database's file was written anew since."""
+        """Delete the records of destructions done by ``until``: the database file was rewritten since."""
         gone = destructions.delete().where(destructions.c.is_done == 1, destructions.c.at_ms <= to_ms(until))
         await self._db.submit(lambda connection: connection.execute(gone).close())
 

@@ -1,4 +1,4 @@
-"""Rows of an owner's SQL tables as plain JSON, to be moved to another server, and back."""
+"""Export and import of a user's SQL rows as plain JSON, for a move to another server."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from proxy.store.sql import Database
 from proxy.store.tables import chain, compactions, files, ledger, media, projects, receipts, sessions, uses
 from proxy.types import Scope
 
-# What stays: work under way, which is waited for; what broke on this machine; and what a file that anybody can write
-# must not do: open objects in a provider's account (``handed``, ``replies``), or speak to a team (``shares``).
+# Not exported: work in progress, which the export waits for; damage of this machine; and tables through which a forged
+# file could open objects in a provider's account (``handed``, ``replies``) or publish to a team (``shares``).
 _STAYS = frozenset({"journal", "incidents", "jobs", "handed", "replies", "destructions", "shares"})
 MOVED: Mapping[str, sa.Table] = {str(table.name): table for table in OWNED if table.name not in _STAYS}
-# Named by hashes that hold for this user of this server alone.
+# Their keys are hashes that are valid only for this user of this server.
 AT_HOME = frozenset(map(str, (chain.name, ledger.name, compactions.name)))
 _PAGE = 500
-_INTEGERS = 2**63  # of SQLite and Postgres
-_TIMES_MS = 253_402_300_800_000  # up to the year 10000
+_INTEGERS = 2**63  # limit of SQLite and Postgres
+_TIMES_MS = 253_402_300_800_000  # until the year 10000
 _LISTS = frozenset({"capabilities", "memory_ids"})  # columns that hold lists of texts
 _LEFT_OUT = frozenset({"owner", "tenant", "holder", "until_ms"})
 
 
 class Dump:
-    """Reads and writes rows as they lie in the tables."""
+    """Reader and writer of raw table rows."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def count(self, scope: Scope, memories: Sequence[str]) -> dict[str, int]:
-        """Return how many rows that the scope owns there are to be moved, by table; tables without any are left out.
+        """Return the number of rows that the scope owns, by table; tables without rows are omitted.
 
         Args:
-            scope: Whose; of a project or an agent, without what is another's.
-            memories: Ids of the memories that it owns.
+            scope: A user; or a project or agent, then without the rows of others.
+            memories: Ids of the scope's memories.
         """
 
         def count(connection: sa.Connection) -> dict[str, int]:
@@ -57,7 +57,7 @@ class Dump:
         return await self._db.query(count)
 
     async def rows(self, scope: Scope, name: str, memories: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
-        """Yield the rows of one table that the scope owns, in order of their keys."""
+        """Yield the scope's rows of one table, in order of their primary keys."""
         table = MOVED[name]
         left_out = {*_LEFT_OUT, *_given(table)}
         query = sa.select(table).where(*_of(table, scope, memories)).order_by(*table.primary_key)
@@ -72,7 +72,7 @@ class Dump:
             at += len(found)
 
     async def put(self, scope: Scope, rows: Sequence[tuple[str, dict[str, Any]]]) -> int:
-        """Add rows that ``row_of`` made to the owner's, and return how many came; a known key stays as it is."""
+        """Insert rows made by ``row_of`` for the user; return the number inserted. Existing keys stay unchanged."""
         owned = {"owner": scope.user, "tenant": scope.tenant}
 
         def put(connection: sa.Connection) -> int:
@@ -86,7 +86,7 @@ class Dump:
 
 
 def _of(table: sa.Table, scope: Scope, memories: Sequence[str]) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions for rows of a table that a scope owns: by their partition, conversation or memory."""
+    """Return the conditions for a scope's rows of a table: by their partition, session or memory."""
     mine = [table.c.owner == scope.user]
     if not scope.agent:
         return mine
@@ -109,15 +109,15 @@ def _plain(value: Any) -> Any:
 
 
 def _given(table: sa.Table) -> set[str]:
-    """Return the name of the key that the database gives, where a table has one."""
+    """Return the name of the table's auto-generated key, if it has one."""
     return {"seq"} if "seq" in table.primary_key else set()
 
 
 def row_of(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a moved row as a row of its table, which has no owner yet.
+    """Return an exported row as a row of its table, without a user.
 
     Raises:
-        InvalidRequest: If it has no place in its table.
+        InvalidRequest: If it does not fit its table.
     """
     table = MOVED[name]
     row: dict[str, Any] = {}
@@ -125,7 +125,7 @@ def row_of(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
         if column.name in _given(table):
             continue
         row[column.name] = _value(table, column, None if column.name in _LEFT_OUT else values.get(column.name))
-    if table is media:  # what was being read is read here
+    if table is media:  # ingestion that was in progress starts anew on this server
         row |= {"holder": "", "until_ms": 0, **_described(row)}
     if table is receipts:
         try:

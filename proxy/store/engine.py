@@ -1,4 +1,4 @@
-"""Protocol of database engines, and SQLite, the default."""
+"""Protocol of SQL engines, and the default engine, SQLite."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ T = TypeVar("T")
 Synchronous = Literal["normal", "full"]
 
 _BUSY_S = 30.0
-_STEPS = 20_000  # of SQLite's machine between two looks at the clock
+_STEPS = 20_000  # SQLite VM instructions between two checks of the time limit
 _MAX_FOUND = 5
 _READERS = 4
 
 
 class Engine(Protocol):
-    """One SQL engine: whole transactions as functions of a connection."""
+    """A SQL engine that runs whole transactions, each a function of a connection."""
 
     dialect: sa.Dialect
 
     async def prepare(self) -> None:
-        """Make the database ready for its first transaction."""
+        """Prepare the database for its first transaction."""
 
     async def run(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work`` in a read transaction."""
 
     async def commit(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run ``work`` in a write transaction; the result comes after COMMIT."""
+        """Run ``work`` in a write transaction; return its result after COMMIT."""
 
     def exclude(self, connection: sa.Connection) -> None:
-        """Keep every other process out of migrations until the transaction ends."""
+        """Lock migrations for every other process until the transaction ends."""
 
     def insert(self, table: sa.Table) -> sqlite.Insert:
-        """Return an INSERT that knows ON CONFLICT."""
+        """Return an INSERT that supports ON CONFLICT."""
 
     async def scrub(self) -> bool:
-        """Make deleted bytes leave the disk; False if readers stood in the way."""
+        """Remove deleted bytes from the disk; return False if readers prevented it."""
 
     async def examine(self, budget_s: float | None) -> list[str]:
-        """Read through the database, for so long at most; return what is damaged."""
+        """Check the database for at most ``budget_s`` seconds; return the damage found."""
 
     async def close(self) -> None:
         """Close every connection."""
@@ -82,8 +82,8 @@ def open_engine(url: str, *, synchronous: Synchronous) -> Engine:
 class SqliteEngine:
     """SQLite in WAL mode.
 
-    Each transaction goes to a thread whole, in one hop: 0.5 ms of CPU for six statements, where the two hops a
-    statement of an asynchronous driver cost 2.0 ms.
+    Each transaction runs in a thread as a whole, in one hop: 0.5 ms of CPU for six SQL statements. An asynchronous
+    driver's two hops per SQL statement cost 2.0 ms.
     """
 
     def __init__(self, database: str, *, synchronous: Synchronous) -> None:
@@ -106,7 +106,7 @@ class SqliteEngine:
         sa.event.listen(self._reader, "begin", _begin_deferred)
 
     async def prepare(self) -> None:
-        """Create the file, readable by its owner only, and switch it to WAL."""
+        """Create the file with mode 0600, and switch it to WAL."""
         await asyncio.get_running_loop().run_in_executor(self._write_pool, self._prepare)
 
     async def run(self, work: Callable[[sa.Connection], T]) -> T:
@@ -124,29 +124,29 @@ class SqliteEngine:
             return await asyncio.get_running_loop().run_in_executor(self._write_pool, self._commit, work)
 
     def exclude(self, connection: sa.Connection) -> None:
-        """Do nothing: BEGIN IMMEDIATE excludes already."""
+        """Do nothing: BEGIN IMMEDIATE locks already."""
 
     def insert(self, table: sa.Table) -> sqlite.Insert:
-        """Return an INSERT that knows ON CONFLICT."""
+        """Return an INSERT that supports ON CONFLICT."""
         return sqlite.insert(table)
 
     async def scrub(self) -> bool:
-        """Write the file anew and empty the write-ahead log.
+        """Rewrite the file and empty the write-ahead log.
 
-        ``secure_delete`` zeroes deleted rows but not the copies that splitting pages leaves in their gaps (found in 3
-        of 12 trials), so nothing less than VACUUM will do. Other writers wait meanwhile.
+        ``secure_delete`` zeroes deleted rows but not the copies that page splits leave in free space (found in 3 of
+        12 trials), so VACUUM is needed. It blocks other writers.
         """
         async with self._write_lock:
             return await asyncio.get_running_loop().run_in_executor(self._write_pool, self._scrub)
 
     async def examine(self, budget_s: float | None) -> list[str]:
-        """Check every page, and without a budget every index as well; what takes longer counts as whole."""
+        """Check every page and, without a budget, every index; a check that exceeds the budget reports no damage."""
         if self._path is None:
             return []
         return await asyncio.get_running_loop().run_in_executor(self._read_pool, check_file, self._path, budget_s)
 
     async def close(self) -> None:
-        """Close the connections where they live and end the threads."""
+        """Close the connections in their own threads and end the threads."""
         async with self._write_lock:
             await asyncio.get_running_loop().run_in_executor(self._write_pool, self._dispose)
             await asyncio.get_running_loop().run_in_executor(self._read_pool, self._reader.dispose)
@@ -160,7 +160,7 @@ class SqliteEngine:
             with self._writer_connection.begin():
                 return work(self._writer_connection)
         except BaseException:
-            # A COMMIT that fails leaves SQLite's transaction open, and SQLAlchemy takes it for over.
+            # A failed COMMIT leaves SQLite's transaction open, but SQLAlchemy considers it closed.
             self._writer_connection.connection.rollback()
             raise
 
@@ -170,10 +170,10 @@ class SqliteEngine:
         self._writer.dispose()
 
     def _prepare(self) -> None:
-        if self._path is None:  # lives as long as the writer's connection
+        if self._path is None:  # the in-memory database lives as long as the writer's connection
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):  # closing one drops this process's locks on it
+        with contextlib.suppress(FileExistsError):  # closing an existing one drops this process's locks
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
         try:
@@ -202,9 +202,9 @@ class SqliteEngine:
 
 
 def check_file(path: Path, budget_s: float | None) -> list[str]:
-    """Return what SQLite finds damaged in a file, a few lines at most; nothing where the time is over before.
+    """Return SQLite's reports of damage in a file, at most ``_MAX_FOUND`` lines; none if the budget runs out first.
 
-    A file that is missing or empty is no damaged one.
+    A missing or empty file is not damaged.
     """
     if not path.is_file() or not path.stat().st_size:
         return []
@@ -221,13 +221,13 @@ def check_file(path: Path, budget_s: float | None) -> list[str]:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Return whether SQLite raised this because the file is no database, or not a whole one."""
+    """Return whether SQLite raised this because the file is not a database, or a corrupt one."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    # The busy handler does not cover a change of journal mode while another process makes the same change.
+    # SQLite's busy handler does not cover a change of journal mode that another process makes at the same time.
     for attempt in range(100):
         try:
             connection.execute("PRAGMA journal_mode=WAL")

@@ -1,4 +1,4 @@
-"""Removing an owner from every SQL table, and the bytes from the disk."""
+"""Erasure of a user from every SQL table and from the disk."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from proxy.store.sql import Database
 from proxy.store.tables import destructions, leases, media, metadata, sessions
 from proxy.types import Scope
 
-# Every table with an owner, whoever adds one. Only the lease stays: the eraser holds it, and its release deletes it.
+# Every table with an `owner` column, also those added later, except the lease: the eraser holds it until its release.
 OWNED = tuple(table for table in metadata.sorted_tables if "owner" in table.c and table is not leases)
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """The proof of an erasure: rows deleted by table, and whether their bytes have left the files as well."""
+    """Result of an erasure: deleted rows by table, and whether their bytes were scrubbed from the files."""
 
     rows: dict[str, int]
     is_scrubbed: bool
 
 
 class Erasure:
-    """Erases owners; the caller holds the owner's lease."""
+    """Erasure of users; the caller holds the user's lease."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def count(self, scope: Scope) -> dict[str, int]:
-        """Return how many rows of the owner each table has."""
+        """Return the number of the user's rows by table."""
 
         def count(connection: sa.Connection) -> dict[str, int]:
             query = {table.name: sa.select(sa.func.count()).where(table.c.owner == scope.user) for table in OWNED}
@@ -42,13 +42,13 @@ class Erasure:
         return await self._db.query(count)
 
     async def erase(self, scope: Scope) -> Erased:
-        """Delete every row of the owner, of all agents and conversations, and scrub the files."""
+        """Delete every row of the user, of all agents and sessions, and scrub the files."""
         return Erased(await self.delete(scope), await self._db.scrub())
 
     async def delete(self, scope: Scope) -> dict[str, int]:
-        """Delete every row of the owner and return how many by table; their bytes leave the files with a scrub.
+        """Delete every row of the user and return their number by table; a scrub removes their bytes from the files.
 
-        The note of an erasure stays, until it is over.
+        The record of the erasure itself stays until the erasure is complete.
         """
 
         def delete(connection: sa.Connection) -> dict[str, int]:
@@ -60,9 +60,9 @@ class Erasure:
         return await self._db.submit(delete)
 
     async def delete_agent(self, scope: Scope) -> dict[str, int]:
-        """Delete every row of one agent or project of the owner and return how many by table.
+        """Delete every row of one agent or project of the user and return their number by table.
 
-        The uses of its memories are not known to be its own here, and stay; so does the note of an erasure.
+        Rows of ``uses`` stay, as they do not name an agent; so does the record of the erasure itself.
         """
 
         def delete(connection: sa.Connection) -> dict[str, int]:
@@ -77,14 +77,14 @@ class Erasure:
         return await self._db.submit(delete)
 
     async def agent_blobs(self, scope: Scope) -> list[str]:
-        """Return the names of bytes that only one agent of the owner showed."""
+        """Return the names of blobs that no other agent of the user has."""
         mine = media.c.owner == scope.user
         others = sa.select(media.c.sha256).where(mine, sa.not_(covered(scope, media.c.agent)))
         query = sa.select(media.c.sha256).where(mine, covered(scope, media.c.agent), media.c.sha256.not_in(others))
         return await self._db.query(lambda connection: list(connection.execute(query).scalars()))
 
     async def texts(self, scope: Scope) -> list[str | bytes]:
-        """Return every text and record of the owner's rows, as they lie in the files."""
+        """Return every text and record of the user's rows, as stored."""
         columns = [(table, _texts_of(table)) for table in OWNED]
 
         def select(connection: sa.Connection) -> list[str | bytes]:
@@ -97,11 +97,11 @@ class Erasure:
         return await self._db.query(select)
 
     async def holds(self, fragment: bytes) -> bool:
-        """Return whether a row of anybody holds these bytes; reads every table."""
+        """Return whether any row of any user holds these bytes; reads every table."""
         columns = [(table, _texts_of(table)) for table in OWNED]
 
         def search(connection: sa.Connection) -> bool:
-            if connection.dialect.name != "sqlite":  # its files are not in the data folder
+            if connection.dialect.name != "sqlite":  # the server's files are not in the data folder
                 return False
             for table, own in columns:
                 for column in own:
@@ -114,7 +114,7 @@ class Erasure:
 
 
 def _texts_of(table: sa.Table) -> list[sa.ColumnElement[Any]]:
-    """Return the columns that may hold what a user said, each as bytes or text without its meaning."""
+    """Return the columns that may hold user texts, each as raw bytes or text."""
     return [
         sa.type_coerce(column, sa.LargeBinary if isinstance(column.type, Json | sa.LargeBinary) else sa.Text)
         for column in table.c
@@ -126,12 +126,12 @@ _NO_CONTENT = frozenset({"owner", "tenant", "agent", "kind", "status", "action",
 
 
 def _of_agent(table: sa.Table, scope: Scope, talks: Sequence[str]) -> sa.ColumnElement[bool]:
-    """Return the condition for rows of one agent: by its name or its conversations."""
+    """Return the condition for rows of one agent: by its name or its sessions."""
     if "agent" in table.c:
         return covered(scope, table.c.agent)
-    return table.c.session.in_(talks) if "session" in table.c else sa.false()  # of all the user's agents
+    return table.c.session.in_(talks) if "session" in table.c else sa.false()  # shared by the user's agents
 
 
 def _goes(table: sa.Table) -> sa.ColumnElement[bool]:
-    """Return the condition for rows that an erasure deletes: all but its own note."""
+    """Return the condition for rows that an erasure deletes: all except its own record."""
     return destructions.c.noun != "scope" if table is destructions else sa.true()

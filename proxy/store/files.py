@@ -1,4 +1,4 @@
-"""Uploads under the ids that clients know them by; the bytes and what they say are a document's or an image's."""
+"""Uploads by the id that the client uses; their bytes and text belong to a document or image in ``media``."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from proxy.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One upload.
+    """An uploaded file.
 
     Args:
-        id: ``file-thr…``, or the provider's id where it has the file as well.
-        media: Id of the document or image that it is.
-        name: Of the file.
-        purpose: As the client said.
-        size_bytes: Of its content.
-        created_at: When it came.
-        is_forwarded: Whether the provider has it too, under the same id.
-        agent: That sent it.
+        id: ``file-thr…``, or the provider's id if the provider has the file as well.
+        media: Id of its document or image.
+        name: File name.
+        purpose: Purpose stated by the client.
+        size_bytes: Size of its content.
+        created_at: Time of the upload.
+        is_forwarded: True if the provider has it too, under the same id.
+        agent: Agent that sent it.
     """
 
     id: str
@@ -41,13 +41,13 @@ class Upload:
 
 
 class Files:
-    """The uploads of every owner."""
+    """Store of every user's uploads."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def add(self, scope: Scope, upload: Upload) -> None:
-        """Keep an upload."""
+        """Insert an upload."""
         row = {
             "owner": scope.user,
             "id": upload.id,
@@ -65,7 +65,7 @@ class Files:
         """Return an upload.
 
         Raises:
-            NotFound: If there is none of this id in view.
+            NotFound: If no visible upload has this id.
         """
         query = _ROWS.where(*_seen(scope), files.c.id == file_id)
         row = await self._db.query(lambda connection: connection.execute(query).first())
@@ -74,13 +74,13 @@ class Files:
         return _upload(row)
 
     async def all(self, scope: Scope) -> list[Upload]:
-        """Return the uploads in view, newest first."""
+        """Return the visible uploads, newest first."""
         query = _ROWS.where(*_seen(scope)).order_by(files.c.created_ms.desc(), files.c.id.desc())
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_upload(row) for row in rows]
 
     async def remove(self, scope: Scope, file_id: str) -> bool:
-        """Delete an upload; whether no other one is of the same document or image."""
+        """Delete an upload; return whether it was the last one of its document or image."""
 
         def delete(connection: sa.Connection) -> bool:
             where = (files.c.owner == scope.user, files.c.id == file_id)

@@ -1,6 +1,6 @@
-"""The only place where a LanceDB filter is written; nothing but names and numbers of our own making can get in.
+"""Builders of LanceDB filters, used for every filter; they accept only Throughline's own names and numbers.
 
-LanceDB's filters are SQL text without parameters, so whatever is not plainly an id or a number raises.
+LanceDB's filters are SQL text without parameters, so any value that is not an id or a number raises.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _OWNER = re.compile(r"[0-9a-f]{32}")
 
 
 def is_id(value: str) -> bool:
-    """Return whether ``value`` can be an id of ours at all."""
+    """Return whether ``value`` has the form of a Throughline id."""
     return _ID.fullmatch(value) is not None
 
 
 def owner(value: str) -> str:
-    """Return ``value`` if it can name an owner's tables.
+    """Return ``value`` if it can name a user's tables.
 
     Raises:
         ValueError: If it is anything but 32 hex digits.
@@ -34,7 +34,7 @@ def owner(value: str) -> str:
 
 
 def any_of(column: str, values: Collection[str]) -> str:
-    """Return the filter for rows whose ``column`` is one of our ids or words.
+    """Return the filter for rows whose ``column`` is one of ``values``, which are Throughline ids or words.
 
     Raises:
         ValueError: If there is no value, or one that is not an id.
@@ -55,10 +55,10 @@ def missing(column: str) -> str:
 
 
 def other_than(column: str, value: str) -> str:
-    """Return the filter for rows where ``column`` is null or not this name, which the operator gave.
+    """Return the filter for rows where ``column`` is null or not ``value``, a name that the operator configured.
 
     Raises:
-        ValueError: If the name has characters that no name has.
+        ValueError: If the name has unprintable characters.
     """
     if not value.isprintable():
         raise ValueError(f"{value!r} is no name")
@@ -67,12 +67,12 @@ def other_than(column: str, value: str) -> str:
 
 
 def either(*filters: str) -> str:
-    """Return the filter for rows that pass any of ``filters``, each made here."""
+    """Return the filter for rows that pass any of ``filters``, each made by this module."""
     return " OR ".join(f"({one})" for one in filters)
 
 
 def tells(column: str, part: str) -> str:
-    """Return the filter for rows whose JSON ``column`` has this key and value of ours, as ``"pinned":true``.
+    """Return the filter for rows whose JSON ``column`` has this Throughline key and value, as ``"pinned":true``.
 
     Raises:
         ValueError: If it is anything else.
@@ -83,10 +83,10 @@ def tells(column: str, part: str) -> str:
 
 
 def begins(column: str, prefix: str) -> str:
-    """Return the filter for rows whose ``column`` begins like ids of one kind.
+    """Return the filter for rows whose ``column`` begins with a prefix of ids.
 
     Raises:
-        ValueError: If no id begins like that.
+        ValueError: If no id can begin with ``prefix``.
     """
     if not is_id(prefix):
         raise ValueError(f"no id of ours begins with {prefix!r}")
@@ -94,12 +94,12 @@ def begins(column: str, prefix: str) -> str:
 
 
 def neither(*filters: str) -> str:
-    """Return the filter for rows that pass none of ``filters``, each made here."""
+    """Return the filter for rows that pass none of ``filters``, each made by this module."""
     return f"NOT ({either(*filters)})"
 
 
 def both(*filters: str) -> str:
-    """Return the filter for rows that pass all of ``filters``, each made here."""
+    """Return the filter for rows that pass all of ``filters``, each made by this module."""
     return " AND ".join(f"({one})" for one in filters)
 
 
@@ -123,6 +123,6 @@ def seen_by(scope: Scope) -> str:
 
 
 def of_status(status: Status) -> str:
-    """Return the filter for memories of a status, whatever it was called when they were written."""
+    """Return the filter for memories of a status, including its names in earlier versions."""
     names = (status, *(former for former, now in FORMER_STATUSES.items() if now == status))
     return either(*(tells("record", f'"status":"{name}"') for name in names))

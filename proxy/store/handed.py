@@ -1,4 +1,4 @@
-"""Ids of a provider's objects that were handed out in a scope: those may be named there, and no others."""
+"""Ids of provider objects that were returned to a scope; requests of the scope may name only these."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from proxy.store.tables import handed
 from proxy.types import Scope
 
 _AT_ONCE = 500
-_FRESH = timedelta(days=1)  # what is named again after that is noted again, so that it outlives what is not
+_FRESH = timedelta(days=1)  # an id used after that gets a new timestamp, so that `prune` spares ids in use
 
 
 class Handed:
-    """The ids handed out to every owner; only hashes of them are stored."""
+    """Store of the ids returned to every user; only their hashes are stored."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -28,14 +28,14 @@ class Handed:
         self._put = db.prepare(put, columns=handed.c.keys())
 
     async def note(self, scope: Scope, ids: Collection[str], *, now: datetime) -> None:
-        """Note that ids were handed out in a scope."""
+        """Record ids that were returned to a scope."""
         hashes = sorted({_hash(one) for one in ids})
         rows = [{"owner": scope.user, "agent": scope.agent, "id_hash": one, "at_ms": to_ms(now)} for one in hashes]
         if rows:
             await self._db.submit(lambda connection: self._put.execute_all(connection, rows))
 
     async def missing(self, scope: Scope, ids: Collection[str], *, now: datetime) -> list[str]:
-        """Return those of the ids that were not handed out in a scope, or to the user without an agent."""
+        """Return the ids that were returned neither to the scope nor to its user without an agent."""
         by_hash = {_hash(one): one for one in ids}
         hashes = list(by_hash)
         mine = handed.c.owner == scope.user, handed.c.agent.in_(scope.partitions)
@@ -55,7 +55,7 @@ class Handed:
         return [one for hashed, one in by_hash.items() if hashed not in seen]
 
     async def prune(self, *, before: datetime) -> int:
-        """Forget ids of all owners that were last handed out before a time; return how many."""
+        """Delete ids of all users that were last returned before a time; return their number."""
         old = handed.delete().where(handed.c.at_ms < to_ms(before))
         return await self._db.submit(lambda connection: connection.execute(old).rowcount)
 

@@ -1,4 +1,4 @@
-"""History of each memory, step by step, for explanations and for undo."""
+"""History of each memory, one row per step, for explanations and undo."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Step(Protocol):
 
     @property
     def memory(self) -> Memory:
-        """The memory as it is from now on; its ``updated_at`` is the time of the step."""
+        """The memory after the step; its ``updated_at`` is the time of the step."""
 
     @property
     def before(self) -> Memory | None:
-        """The memory as it was, None where it is new."""
+        """The memory before the step, None if it is new."""
 
     @property
     def turn(self) -> str:
@@ -42,12 +42,12 @@ class Step(Protocol):
 
     @property
     def reason(self) -> str:
-        """A constant word or two."""
+        """Reason as a constant word or two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One step in the life of a memory, with the memory before and after it."""
+    """One step of a memory's history, with the memory before and after it."""
 
     memory: str
     action: str
@@ -59,7 +59,7 @@ class Entry:
 
 
 class History:
-    """The histories of every owner's memories."""
+    """Store of the histories of every user's memories."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -67,13 +67,13 @@ class History:
         self._append = db.prepare(append, columns=_COLUMNS)
 
     async def append(self, scope: Scope, changes: Sequence[Step]) -> None:
-        """Add steps in order; a step that is there already is not added again."""
+        """Append steps in order; skip steps that are already stored."""
         rows = [_row(scope, change) for change in changes]
         if rows:
             await self._db.submit(lambda connection: self._append.execute_all(connection, rows))
 
     async def of(self, scope: Scope, memory: str) -> list[Entry]:
-        """Return the steps of one memory, the oldest first; none for an unknown one or one out of view."""
+        """Return the steps of one memory, oldest first; none if it is unknown or not visible."""
         query = sa.select(history).where(
             history.c.owner == scope.user, history.c.memory == memory, owned(scope, history.c.agent)
         )
@@ -81,7 +81,7 @@ class History:
         return [_entry(row) for row in rows]
 
     async def all(self, scope: Scope) -> dict[str, list[Entry]]:
-        """Return the steps of all memories in view by memory, the oldest first."""
+        """Return the steps of all visible memories, by memory id, oldest first."""
         mine = history.c.owner == scope.user, owned(scope, history.c.agent)
         query = sa.select(history).where(*mine).order_by(history.c.seq)
         rows = await self._db.query(lambda connection: connection.execute(query).all())
@@ -91,7 +91,7 @@ class History:
         return found
 
     async def latest(self, scope: Scope) -> list[Memory]:
-        """Return every memory of the owner, of all agents, as its last step left it."""
+        """Return every memory of the user, of all agents, as of its last step."""
         last = sa.select(sa.func.max(history.c.seq)).where(history.c.owner == scope.user).group_by(history.c.memory)
         query = sa.select(history.c.after).where(history.c.seq.in_(last)).order_by(history.c.seq)
         rows = await self._db.query(lambda connection: connection.execute(query).scalars().all())
@@ -113,7 +113,7 @@ class History:
             await self._db.submit(lambda connection: connection.execute(update, edited))
 
     async def purge(self, scope: Scope, memories: Collection[str]) -> int:
-        """Delete the whole history of memories that are gone for good; return how many steps."""
+        """Delete the whole history of destroyed memories; return the number of steps."""
         delete = history.delete().where(history.c.owner == scope.user, history.c.memory == sa.bindparam("gone"))
         prepared = self._db.prepare(delete)
 

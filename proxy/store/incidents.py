@@ -1,4 +1,4 @@
-"""Incidents of damage, their outcome and losses: kept until the operator has seen them."""
+"""Incidents of damage with their outcome and losses, shown until the operator has seen them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _MAX = 50
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """One damage.
+    """One case of damage.
 
     Args:
-        part: What was damaged: ``database``, ``memories``, ``episodes``, ``chunks``, ``blobs``.
-        text: What was found and done; nothing of what users said.
-        at: When it was found.
-        place: Where what was set aside lies, "" where nothing was.
-        restored: Rows that are there again.
-        lost: Rows that are gone; None: cannot be counted.
+        part: Damaged part: ``database``, ``memories``, ``episodes``, ``chunks``, ``blobs``.
+        text: Description of the damage and the repair, without user texts.
+        at: Time of detection.
+        place: Path of the quarantined files, "" if there are none.
+        restored: Number of restored rows.
+        lost: Number of lost rows; None if they cannot be counted.
     """
 
     part: str
@@ -39,19 +39,19 @@ class Incident:
     lost: int | None = 0
 
     def shown(self) -> dict[str, Any]:
-        """Return it as an answer shows it; where it lies on the disk is for the log and ``throughline check``."""
+        """Return the incident as JSON for the API; only the log and ``throughline check`` show its path."""
         body = {"part": self.part, "text": self.text, "restored": self.restored, "lost": self.lost}
         return {**body, "set_aside": bool(self.place), "at": iso(self.at)}
 
 
 class Incidents:
-    """The incidents of a data folder and of every owner's tables."""
+    """Store of the incidents of the data folder and of every user's tables."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def note(self, scope: Scope, incident: Incident) -> None:
-        """Keep an incident of an owner, or of the whole ``FOLDER``."""
+        """Record an incident of a user, or of the whole ``FOLDER``."""
         row = {
             "owner": scope.user,
             "part": incident.part,
@@ -65,20 +65,20 @@ class Incidents:
         await self._db.submit(lambda connection: connection.execute(incidents.insert(), row).close())
 
     async def of(self, scope: Scope) -> list[Incident]:
-        """Return what the operator has not seen yet of this owner and of the whole folder, the newest first."""
+        """Return the unseen incidents of this user and of the whole folder, newest first."""
         return await self._unseen(incidents.c.owner.in_(["", scope.user]))
 
     async def unseen(self) -> list[Incident]:
-        """Return what the operator has not seen yet, the newest first."""
+        """Return the incidents that the operator has not seen yet, newest first."""
         return await self._unseen(sa.true())
 
     async def happened(self, part: str) -> bool:
-        """Return whether a part of the whole folder was ever damaged, seen or not."""
+        """Return whether a part of the whole folder was ever damaged, by seen and unseen incidents."""
         query = sa.select(incidents.c.seq).where(incidents.c.owner == FOLDER.user, incidents.c.part == part).limit(1)
         return await self._db.query(lambda connection: connection.execute(query).first()) is not None
 
     async def see(self, *, now: datetime) -> int:
-        """Note that the operator has seen everything; return how many incidents were news."""
+        """Mark all incidents as seen by the operator; return the number of unseen ones."""
         update = incidents.update().where(incidents.c.seen_ms.is_(None)).values(seen_ms=to_ms(now))
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 

@@ -1,4 +1,4 @@
-"""Long work that a user asked for, as an import: how far it is, what came of it, and who does it."""
+"""Long-running jobs that a user requested, such as an import: progress, results and lease."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _MAX_PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of long work.
+    """A long-running job.
 
     Attributes:
-        kind: What is done: ``import``.
-        format: Of the file that was given; "" until it is looked at.
-        done, total: Entries of it; ``total`` 0 until they are counted.
-        counts: What came of the entries, by kind.
-        notes: What a person should know of single entries: a place in the file, and a sentence; never a value.
-        error: Why it failed, in a sentence; "" where it did not.
+        kind: Kind of work: ``import``.
+        format: Format of the given file; "" until it is detected.
+        done, total: Processed and all entries of the file; ``total`` is 0 until they are counted.
+        counts: Number of entries by outcome.
+        notes: Remarks on single entries: a place in the file and a sentence, never a value.
+        error: Reason of the failure in a sentence; "" if it did not fail.
     """
 
     id: str
@@ -53,13 +53,13 @@ _KEPT = frozenset(one.name for one in fields(Job)) - {"id", "scope", "created_at
 
 
 class Jobs:
-    """The jobs of every owner."""
+    """Store of every user's jobs."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def add(self, scope: Scope, job: Job) -> None:
-        """Keep a new job, to be done."""
+        """Insert a new job."""
         row = {
             "owner": scope.user,
             "id": job.id,
@@ -78,7 +78,7 @@ class Jobs:
         """Return a job.
 
         Raises:
-            NotFound: If there is none of this id in view.
+            NotFound: If no visible job has this id.
         """
         query = sa.select(jobs).where(*_seen(scope), jobs.c.id == job_id)
         row = await self._db.query(lambda connection: connection.execute(query).first())
@@ -87,13 +87,13 @@ class Jobs:
         return _job(row)
 
     async def page(self, scope: Scope, *, limit: int = _MAX_PAGE) -> list[Job]:
-        """Return the jobs in view, newest first."""
+        """Return the visible jobs, newest first."""
         query = sa.select(jobs).where(*_seen(scope)).order_by(jobs.c.created_ms.desc(), jobs.c.id.desc())
         rows = await self._db.query(lambda connection: connection.execute(query.limit(limit)).all())
         return [_job(row) for row in rows]
 
     async def claim(self, holder: str, *, now: datetime, lease_s: float) -> Job | None:
-        """Take the oldest job that nobody does; None if there is none."""
+        """Lease the oldest open job without a valid lease; None if there is none."""
         first = sa.select(jobs.c.owner, jobs.c.id).where(_OPEN, jobs.c.until_ms <= to_ms(now))
         first = first.order_by(jobs.c.created_ms, jobs.c.id).limit(1)
         if await self._db.query(lambda connection: connection.execute(first).first()) is None:
@@ -111,7 +111,7 @@ class Jobs:
         return await self._db.submit(take)
 
     async def note(self, job: Job, holder: str, *, now: datetime, lease_s: float) -> bool:
-        """Keep how far a job is and go on holding it; False if somebody else has it, or it is gone."""
+        """Store a job's progress and renew its lease; return False if the holder lost it or the job was deleted."""
         is_over = job.status in ("done", "failed")
         values = {
             "status": job.status,
@@ -125,13 +125,13 @@ class Jobs:
         return await self._db.submit(lambda connection: connection.execute(update).rowcount) == 1
 
     async def put_off(self, job: Job, holder: str, *, until: datetime) -> None:
-        """Let go of a job that is to be gone on with later; the try does not count."""
+        """Release a job until a later time; the attempt does not count."""
         held = (jobs.c.owner == job.scope.user, jobs.c.id == job.id, jobs.c.holder == holder)
         update = jobs.update().where(*held).values(holder="", until_ms=to_ms(until), attempts=jobs.c.attempts - 1)
         await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def open_ids(self) -> set[str]:
-        """Return the ids of all owners' jobs that are not done, whose files are still needed."""
+        """Return the ids of all users' unfinished jobs; their files are still needed."""
         query = sa.select(jobs.c.id).where(_OPEN)
         return set(await self._db.query(lambda connection: list(connection.execute(query).scalars())))
 

@@ -1,4 +1,4 @@
-"""The journal: every turn durable before its reply ends, and the queue of what is still to be indexed and learned."""
+"""Journal: makes every turn durable before its reply ends, and queues turns to be indexed and learned."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ _DEPTH_NAMES = (("index", TO_INDEX), ("learn", TO_LEARN), ("dead", DEAD))
 
 
 class Journal:
-    """The journal of every owner.
+    """Journal of every user's turns and changes.
 
     Args:
-        db: Where it is kept.
-        debounce_s: A new turn puts off learning from the owner's earlier ones until this pause has passed …
-        max_wait_s: … but not beyond this time after they were journalled.
+        db: The database.
+        debounce_s: A new turn delays learning from the user's earlier turns until this pause has passed.
+        max_wait_s: Limit of that delay, counted from when the earlier turn was journalled.
     """
 
     def __init__(self, db: Database, *, debounce_s: float = 0.5, max_wait_s: float = 30.0) -> None:
@@ -78,7 +78,7 @@ class Journal:
         self._costs = Costs(db)
         self._bindings = Bindings(db)
         insert = db.insert(journal)
-        # A reply that broke off is completed by the client's retry; anything else that is known already adds nothing.
+        # A client's retry completes an aborted reply; any other turn that is already stored stays unchanged.
         completed = insert.on_conflict_do_update(
             index_elements=["owner", "session", "turn"],
             set_={
@@ -98,14 +98,14 @@ class Journal:
         self._lease = lease_statement(db)
 
     async def record(self, scope: Scope, record: Record) -> bool:
-        """Write all of an exchange in one transaction; durable when this returns.
+        """Write all records of an exchange in one transaction; they are durable on return.
 
         Returns:
-            True if the turn was new, or completes one that broke off; False for a replay, or where there is no turn.
+            True if the turn is new or completes an aborted one; False for a replay, or without a turn.
 
         Raises:
-            ValueError: If the turn belongs to another owner.
-            StoreUnavailable: If it could not be written.
+            ValueError: If the turn belongs to another user.
+            StoreUnavailable: If the transaction failed.
         """
         turn = record.turn
         if turn is not None and turn.scope.user != scope.user:
@@ -142,19 +142,19 @@ class Journal:
         return await self._db.submit_said(write)
 
     async def change(self, scope: Scope, change: str, payload: Any, *, now: datetime, due: datetime) -> bool:
-        """Journal a change asked for by API under an id of its own; False if that id is known already."""
+        """Journal a change requested through the API under its id; return False if the id is already journalled."""
         row = row_of(scope, change, "change", codec.dumps(payload), now=now, due=due)
         return await self._db.submit(lambda connection: self._add(connection, row)[0])
 
     async def claim(self, holder: str, *, now: datetime, lease_s: float) -> Claim | None:
-        """Take the lease of one owner who has due work that nobody else holds; None if there is none.
+        """Take the lease of one user with due work and no other holder; return None if there is none.
 
-        Rows whose payload cannot be read are set aside as dead, each on its own.
+        Each row with an unreadable payload becomes a dead letter.
 
         Args:
-            holder: One line of work; tasks that run side by side need different ones.
-            now: Work that is due by now counts.
-            lease_s: How long the lease holds without ``renew``.
+            holder: Name of the claiming task; concurrent tasks need different names.
+            now: Time by which work must be due.
+            lease_s: Lifetime of the lease without ``renew``.
         """
         until = now + timedelta(seconds=lease_s)
         values = {"holder": holder, "now": to_ms(now), "until": to_ms(until)}
@@ -173,12 +173,12 @@ class Journal:
         return await self._db.submit(take)
 
     async def items(self, scope: Scope) -> tuple[Item, ...]:
-        """Return all unfinished work of the owner in order."""
+        """Return all unfinished items of the user in order."""
         items = await self._db.query(lambda connection: items_of(connection, scope.user))
         return tuple(item for item in items if item.is_readable)
 
     async def tally(self, scope: Scope) -> tuple[int, int]:
-        """Return how many turns and changes in view are not done yet, and how many were given up."""
+        """Return the numbers of visible turns and changes that are pending, and that are dead letters."""
         rows = journal.c.owner == scope.user, owned(scope, journal.c.agent)
         count = sa.select(sa.func.count()).select_from(journal).where(*rows)
 
@@ -195,16 +195,16 @@ class Journal:
         return await self._db.query(lambda connection: connection.execute(count).scalar_one())
 
     async def begin(self, scope: Scope, seqs: Sequence[int]) -> None:
-        """Note that an attempt begins; one that never ended, as its process was killed, is counted now."""
+        """Record the start of an attempt; an earlier attempt whose process was killed is counted now."""
         was_begun = sa.case((journal.c.error == BEGUN, 1), else_=0)
         await self._update(scope, seqs, {"attempts": journal.c.attempts + was_begun, "error": BEGUN})
 
     async def plan(self, scope: Scope, seqs: Sequence[int], plan: Any) -> None:
-        """Keep with the rows what is about to be done (any JSON), so that a crash in the middle repeats the same."""
+        """Store a plan (any JSON) with the rows before it is applied, so that a retry after a crash repeats it."""
         await self._update(scope, seqs, {"plan": plan, "error": ""})
 
     async def advance(self, scope: Scope, seqs: Sequence[int], *, stage: Stage, due: datetime) -> None:
-        """Move rows to their next stage, with their attempts counted anew."""
+        """Move rows to their next stage and reset their attempts."""
         await self._update(
             scope, seqs, {"stage": stage, "due_ms": to_ms(due), "attempts": 0, "error": ""}, in_line=True
         )
@@ -214,12 +214,12 @@ class Journal:
         await self._update(scope, seqs, {"stage": DONE, "done_ms": to_ms(now), "error": ""})
 
     async def hand_over(self, scope: Scope, seqs: Sequence[int], *, due: datetime) -> None:
-        """Mark rows as learned, to be judged by a model once ``due``; nothing else waits for them."""
+        """Mark rows as learned, to be judged by a model once ``due``; they block no other row."""
         values = {"stage": TO_JUDGE, "due_ms": to_ms(due), "attempts": 0, "error": "", "plan": None}
         await self._update(scope, seqs, values)
 
     async def to_judge(self, *, now: datetime, limit: int = 200) -> list[Item]:
-        """Return learned turns whose pause is over, oldest first, of users none of whose turns still waits."""
+        """Return learned turns whose pause is over, oldest first, of users without a turn still in its pause."""
         waiting = sa.select(journal.c.owner).where(UNJUDGED, journal.c.due_ms > to_ms(now), journal.c.attempts == 0)
         due = sa.select(journal.c.owner).where(
             UNJUDGED, journal.c.due_ms <= to_ms(now), journal.c.owner.not_in(waiting)
@@ -233,7 +233,7 @@ class Journal:
         return [item for item in items if item.turn is not None and item.due <= now]
 
     async def unjudged(self, scope: Scope) -> int:
-        """Return how many turns in view wait for the judge."""
+        """Return the number of visible turns that wait for the judge."""
         rows = journal.c.owner == scope.user, owned(scope, journal.c.agent), UNJUDGED
         count = sa.select(sa.func.count()).select_from(journal).where(*rows)
         return await self._db.query(lambda connection: connection.execute(count).scalar_one())
@@ -241,41 +241,41 @@ class Journal:
     async def retry(
         self, scope: Scope, seqs: Sequence[int], *, due: datetime, error: str, is_counted: bool = True
     ) -> None:
-        """Put rows off until ``due`` after a failure; learning from later ones waits as well.
+        """Delay rows until ``due`` after a failure; learning from later rows is delayed as well.
 
         Args:
-            scope: Whose.
+            scope: The user.
             seqs: The rows that failed.
-            due: When to try again.
-            error: A constant word or two.
-            is_counted: Whether it was an attempt of theirs; not where a part that they need was away.
+            due: Time of the next attempt.
+            error: Reason as a constant word or two.
+            is_counted: Whether the failure counts as an attempt; False if a needed component was unavailable.
         """
         attempts = journal.c.attempts + int(is_counted)
         values = {"attempts": attempts, "due_ms": to_ms(due), "error": error[:_MAX_ERROR_CHARS]}
         await self._update(scope, seqs, values, in_line=True)
 
     async def bury(self, scope: Scope, seqs: Sequence[int], error: str) -> None:
-        """Give rows up; they stay readable by ``dead`` and come back by ``revive_all``."""
+        """Make rows dead letters; ``dead`` returns them and ``revive_all`` restarts them."""
         await self._update(scope, seqs, {"stage": DEAD, "error": error[:_MAX_ERROR_CHARS]})
 
     async def dead(self, scope: Scope) -> tuple[Item, ...]:
-        """Return the owner's rows that were given up, in order."""
+        """Return the user's dead letters in order."""
         return await self._db.query(lambda connection: items_of(connection, scope.user, which=BURIED))
 
     async def revive_all(self, *, now: datetime) -> int:
-        """Start all owners' dead rows again from the first stage; for a new start, which may have mended the cause.
+        """Restart all users' dead letters from the first stage, at process start: the cause may be fixed by then.
 
-        What stalled learning stays as it is: it would stall the new start.
+        Rows that stalled learning stay dead: they would stall the new process too.
 
         Returns:
-            How many.
+            Number of restarted rows.
         """
         values = {"stage": TO_INDEX, "attempts": 0, "due_ms": to_ms(now), "error": ""}
         update = journal.update().where(BURIED, journal.c.error.not_in((STALLED, TOO_SLOW))).values(values)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def replay(self, scope: Scope, *, now: datetime) -> int:
-        """Start everything of the owner again that the journal still holds, because the rows lost some of it."""
+        """Restart all of the user's finished rows that still have a payload, because the memory tables lost rows."""
         is_held = (
             (journal.c.owner == scope.user) & journal.c.stage.in_((DONE, TO_JUDGE)) & journal.c.payload.is_not(None)
         )
@@ -283,13 +283,13 @@ class Journal:
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def told(self, scope: Scope) -> list[Turn]:
-        """Return every indexed turn of the owner that the journal still holds, in order."""
+        """Return the user's indexed turns that still have a payload, in order."""
         is_indexed = (journal.c.stage != TO_INDEX) & (journal.c.kind != "change") & journal.c.payload.is_not(None)
         items = await self._db.query(lambda connection: items_of(connection, scope.user, which=is_indexed))
         return [item.turn for item in items if item.turn is not None]
 
     async def depth(self) -> dict[str, int]:
-        """Return how many rows of all owners wait at ``index`` and at ``learn``, and how many are ``dead``."""
+        """Return the numbers of all users' rows that wait at ``index`` and at ``learn``, and that are ``dead``."""
         count = sa.select(journal.c.stage, sa.func.count()).group_by(journal.c.stage)
 
         def select(connection: sa.Connection) -> dict[str, int]:
@@ -300,19 +300,19 @@ class Journal:
         return await self._db.query(select)
 
     async def drop_contents(self, scope: Scope) -> int:
-        """Drop the contents of an owner's finished rows; the rows stay, so that a replay still adds nothing."""
+        """Drop the payloads of a user's finished rows; the rows stay, so that a replay adds nothing."""
         is_done = (journal.c.owner == scope.user) & (journal.c.stage == sa.literal_column("2"))
         update = journal.update().where(is_done).values(payload=None, plan=None)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def prune(self, *, before: datetime) -> int:
-        """Drop the contents of rows done before then; the rows stay, so that a replay still adds nothing."""
+        """Drop the payloads of rows done before a time; the rows stay, so that a replay adds nothing."""
         is_old = (journal.c.stage == sa.literal_column("2")) & journal.c.payload.is_not(None)
         update = journal.update().where(is_old, journal.c.done_ms < to_ms(before)).values(payload=None, plan=None)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     def _add(self, connection: sa.Connection, row: Mapping[str, Any]) -> tuple[bool, bool]:
-        """Insert a row; say whether anything changed, and whether the row is a new one."""
+        """Insert a row; return whether anything changed, and whether the row is new."""
         found = self._insert.fetch(connection, row)
         return bool(found), bool(found) and found[0][0] == row["created_ms"]
 

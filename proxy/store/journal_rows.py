@@ -1,4 +1,4 @@
-"""Rows of the journal: what stands in them, how they are read and written, which are due, and which wait for which."""
+"""Rows of the journal: columns, encoding, due times and order."""
 
 from __future__ import annotations
 
@@ -26,35 +26,36 @@ Stage = Literal[0, 1, 2, 3, 9]
 TO_INDEX: Stage = 0
 TO_LEARN: Stage = 1
 DONE: Stage = 2
-TO_JUDGE: Stage = 3  # learned; waits for the model's second look
+TO_JUDGE: Stage = 3  # learned; waits for the judge, a model
 DEAD: Stage = 9
 
 _UNREADABLE = "unreadable"
-BEGUN = "begun"  # an attempt is under way, or the process ended in the middle of it
-STALLED, TOO_SLOW = "stalled", "too_slow"  # given up for good: a new start would stand still as well
+# an attempt is running, or its process has died
+BEGUN = "begun"
+STALLED, TOO_SLOW = "stalled", "too_slow"  # never revived: they would stall a new process too
 
 _log = structlog.get_logger(__name__)
 
-WHOLE, PARTIAL = "turn", "partial"  # kinds of rows, beside "change"
+WHOLE, PARTIAL = "turn", "partial"  # kinds of rows besides "change"
 
 NEW_COLUMNS = (
     *("owner", "tenant", "agent", "session"),
     *("turn", "kind", "stage", "payload", "due_ms", "created_ms", "attempts", "error"),
 )
 
-# Literals, not parameters: the planner takes a partial index only for a condition that it can see.
+# Literals, not parameters: the planner uses a partial index only for a condition with constants.
 OPEN = journal.c.stage < sa.literal_column("2")
 BURIED = journal.c.stage == sa.literal_column("9")
 UNJUDGED = journal.c.stage == sa.literal_column("3")
 
 _READ_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
     *(column for column in journal.c if column.name not in ("owner", "done_ms", "plan")),
-    sa.type_coerce(journal.c.plan, sa.LargeBinary).label("raw_plan"),  # each plan is read on its own
+    sa.type_coerce(journal.c.plan, sa.LargeBinary).label("raw_plan"),  # raw: decoded row by row, as one may be broken
 )
 _ITEMS = sa.select(*_READ_COLUMNS).where(journal.c.owner == sa.bindparam("owner")).order_by(journal.c.seq)
 
-# Facts are learned in order and a pause at a time: the owner's rows at this stage are due together, nothing overtakes
-# a turn that waits for its next attempt, and no row waits for later ones beyond its own longest wait.
+# Turns are learned in order, in batches after a pause: a user's rows at this stage are due together, no row overtakes
+# a turn that waits for its next attempt, and later rows delay a row by at most its maximum wait.
 _LEARNING = (journal.c.owner == sa.bindparam("o")) & OPEN & (journal.c.stage == TO_LEARN)
 LAST_DUE = sa.select(
     sa.func.max(sa.case((journal.c.error != sa.literal_column("''"), journal.c.due_ms))), sa.func.max(journal.c.due_ms)
@@ -83,24 +84,24 @@ ANY_DUE = sa.select(journal.c.seq).select_from(_WITH_LEASE).where(_IS_DUE).limit
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Everything that one exchange leaves behind.
+    """Everything that one exchange writes to the store.
 
     Args:
-        turn: What is to be learned from; None where the mode says not to.
-        links: The points of the hash chain that the conversation now has.
-        ledger: What was injected.
+        turn: Turn to learn from; None if the memory mode forbids learning.
+        links: New points of the session's hash chain.
+        ledger: Entries that were injected.
         receipt: JSON with an ``id``.
-        holder: Key that asked, as it is counted; "" where no key did.
-        session_name: The client's own id of the conversation, or "".
-        now: When.
-        due: When the worker may start on the turn.
-        said_at: Time of the conversation, where it is not ``now``.
-        is_repeat: Whether the turn's last message is known already: then it may complete a reply that broke off.
-        reply: Of a provider that keeps it, so that a later request may continue it.
-        compaction: What it leaves out of its conversation from now on.
-        costs: What memory put into the request, and what it saved.
-        bindings: Signed thoughts, and what they are bound to.
-        is_visit: Whether the conversation is to be known from now on; else only the receipt is kept.
+        holder: Identity of the key for usage counts; "" for a request without a key.
+        session_name: The client's own id of the session, or "".
+        now: Time of the request.
+        due: Earliest time at which the worker may process the turn.
+        said_at: Time of the session, if it is not ``now``.
+        is_repeat: True if the turn's last message is already stored; the turn may then complete an aborted reply.
+        reply: Reply that the provider stores, so that a later request may continue it.
+        compaction: New compaction of the session.
+        costs: Tokens that memory added to the request and saved.
+        bindings: Signed thoughts with their prefixes.
+        is_visit: True if the session is to be stored; otherwise only the receipt is.
     """
 
     turn: Turn | None
@@ -122,9 +123,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One row of work: a turn, or a change that was asked for by API (then ``change`` holds its JSON).
+    """One queued row: a turn, or a change requested through the API (``change`` holds its JSON).
 
-    A dead row may have neither: then its payload cannot be read.
+    A dead letter with an unreadable payload has neither.
     """
 
     seq: int
@@ -142,17 +143,17 @@ class Item:
 
     @property
     def is_readable(self) -> bool:
-        """Return whether the row's payload makes sense to this version."""
+        """Return whether this version can read the row's payload."""
         return self.turn is not None or self.change is not None
 
     def waits(self, now: datetime) -> bool:
-        """Return whether it failed and is put off."""
+        """Return whether the item failed and waits for its next attempt."""
         return bool(self.error) and self.due > now
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The lease of one owner, and all of the owner's unfinished work in order."""
+    """Lease of one user, with all of the user's unfinished items in order."""
 
     scope: Scope
     holder: str
@@ -161,20 +162,20 @@ class Claim:
 
 
 def row_of(scope: Scope, turn: str, kind: str, payload: bytes, *, now: datetime, due: datetime) -> dict[str, Any]:
-    """Return a new row, to be indexed when it is due."""
+    """Return a new row at the ``TO_INDEX`` stage."""
     where = (scope.user, scope.tenant, scope.agent, scope.session)
     what = (turn, kind, TO_INDEX, payload, to_ms(due), to_ms(now), 0, "")
     return dict(zip(NEW_COLUMNS, where + what, strict=True))
 
 
 def items_of(connection: sa.Connection, owner: str, *, which: sa.ColumnElement[bool] = OPEN) -> tuple[Item, ...]:
-    """Return an owner's rows in order: unfinished work, or those that ``which`` selects."""
+    """Return a user's rows in order: the unfinished ones, or those that ``which`` selects."""
     rows = connection.execute(_ITEMS.where(which), {"owner": owner})
     return tuple(_item(owner, row) for row in rows)
 
 
 def claim_of(connection: sa.Connection, owner: str, holder: str, until: datetime) -> Claim | None:
-    """Return all unfinished work of an owner whose lease was taken; what cannot be read is set aside as dead."""
+    """Return all unfinished items of a user whose lease was taken; make unreadable rows dead letters."""
     items = items_of(connection, owner)
     if not items:
         return None
@@ -187,7 +188,7 @@ def claim_of(connection: sa.Connection, owner: str, holder: str, until: datetime
 
 
 def completed(connection: sa.Connection, scope: Scope, turn: Turn) -> bytes:
-    """Return a turn with the messages that were journalled with its first, broken reply, where that is still there."""
+    """Return a turn as JSON, with the messages journalled with its first, aborted reply if that row still exists."""
     same = sa.select(journal.c.payload).where(
         journal.c.owner == scope.user, journal.c.session == scope.session, journal.c.turn == turn.id
     )
@@ -217,7 +218,7 @@ def _item(owner: str, row: sa.Row[Any]) -> Item:
 
 
 def _contents(row: sa.Row[Any]) -> tuple[Turn | None, Any, Any]:
-    """Return turn, change and plan of a row; nothing of what another version or a broken disk left unreadable."""
+    """Return turn, change and plan of a row; all None if another version or a broken disk left it unreadable."""
     try:
         plan = None if row.raw_plan is None else codec.loads(row.raw_plan)
         if row.kind == "change":
@@ -228,9 +229,9 @@ def _contents(row: sa.Row[Any]) -> tuple[Turn | None, Any, Any]:
 
 
 def lease_statement(db: Database) -> sa.Executable:
-    """Return the statement that takes the lease of one owner with due work: who has something to be indexed first."""
-    # Postgres: two claims at once skip each other's row; where both still meet at one owner, the second finds the
-    # fresh lease in the WHERE of the upsert and takes nothing. SQLite has one writer and ignores FOR UPDATE.
+    """Return the SQL statement that leases one user with due work; users with turns to index come first."""
+    # Postgres: concurrent claims skip each other's locked row; if both reach the same user, the second one's upsert
+    # fails its WHERE on the fresh lease and claims nothing. SQLite has one writer and ignores FOR UPDATE.
     due = (
         sa.select(
             journal.c.owner,

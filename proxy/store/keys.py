@@ -1,4 +1,4 @@
-"""Keys of ours, for the ``keys`` mode: made once, shown once, kept as hashes."""
+"""Throughline keys, for the ``keys`` mode: shown once at creation, stored as hashes."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ class Key:
     """Record of a key.
 
     Args:
-        id: Ours, for lists and for revoking.
+        id: Id for lists and for revoking.
         prefix: The first characters of the key, to recognise it by.
         tenant: 32 hex digits; keys of one tenant share its users.
-        user: The user it is bound to, "" for none.
-        may_name_users: Whether its requests may say whose memory they mean.
-        created_at: When it was made.
-        revoked_at: Since when it no longer works.
-        note: The operator's own words.
-        allowance: How much it may ask for; what is not said here is said by the settings, 0 means no limit.
-        models: Patterns of the models that it may ask for; empty: all.
-        offers_recall: Its requests are offered the ``recall`` tool without asking for it.
-        is_operator: It sees counts and health of the whole server, and nobody's texts but its own.
-        takes_commands: Messages of its requests that begin with ``/memory`` are answered here.
-        teams: Names of teams of its tenant; its users read what is shared there, and may share.
+        user: User that the key is bound to, "" for none.
+        may_name_users: True if its requests may name the user whose memory they use.
+        created_at: Time of creation.
+        revoked_at: Time of revocation, None for a valid key.
+        note: The operator's comment.
+        allowance: Limits of its requests; the settings apply to unset limits, and 0 means no limit.
+        models: Patterns of the models that it may request; empty for all.
+        offers_recall: True if its requests get the ``recall`` tool without asking for it.
+        is_operator: True if it may read counts and health of the whole server; it reads no other user's texts.
+        takes_commands: True if the proxy answers messages that begin with ``/memory``.
+        teams: Names of teams in its tenant; its users read and share memories there.
     """
 
     id: str
@@ -59,7 +59,7 @@ class Key:
 
 
 class Keys:
-    """Every key of ours."""
+    """Store of every Throughline key."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -80,20 +80,20 @@ class Keys:
         takes_commands: bool = False,
         teams: Sequence[str] = (),
     ) -> tuple[str, Key]:
-        """Make a key; return it, for the only time, and what is known of it.
+        """Create a key; return its text, which cannot be read again, and its record.
 
         Args:
-            now: When.
-            tenant: Of an existing tenant; "" makes a new one.
-            user: Binds the key to one user.
-            may_name_users: Lets its requests name users.
-            note: Any text.
-            allowance: How much it may ask for.
-            models: Patterns of the models that it may ask for; empty: all.
-            offers_recall: Whether its requests are offered the ``recall`` tool.
-            is_operator: Whether it sees counts and health of the whole server.
-            takes_commands: Whether ``/memory`` in a chat is answered here.
-            teams: Names of the teams of its users.
+            now: Time of creation.
+            tenant: Id of an existing tenant; "" creates a new one.
+            user: User to bind the key to.
+            may_name_users: Whether its requests may name users.
+            note: The operator's comment.
+            allowance: Limits of its requests.
+            models: Patterns of the models that it may request; empty for all.
+            offers_recall: Whether its requests get the ``recall`` tool.
+            is_operator: Whether it may read counts and health of the whole server.
+            takes_commands: Whether the proxy answers ``/memory`` in a chat.
+            teams: Names of its users' teams.
         """
         text = PREFIX + secrets.token_urlsafe(32)
         key = Key(
@@ -132,13 +132,13 @@ class Keys:
         return text, key
 
     async def lookup(self, text: str) -> Key | None:
-        """Return what a client's key stands for; None if it is unknown or revoked."""
+        """Return the record of a client's key; None if it is unknown or revoked."""
         digest = _hash(text)
         row = await self._db.query(lambda connection: connection.execute(self._lookup, {"digest": digest}).first())
         return None if row is None else _key(row)
 
     async def all(self) -> list[Key]:
-        """Return every key, the oldest first, the revoked ones too."""
+        """Return every key, oldest first, revoked ones included."""
         query = sa.select(keys).order_by(keys.c.created_ms, keys.c.id)
         return [_key(row) for row in await self._db.query(lambda connection: connection.execute(query).all())]
 
@@ -152,15 +152,15 @@ class Keys:
         takes_commands: bool | None = None,
         teams: Sequence[str] | None = None,
     ) -> Key:
-        """Change what a key may ask for, from its next request on; return it.
+        """Change the permissions of a key, effective from its next request; return the record.
 
         Args:
-            key: Its id.
-            limits: By the names of ``Allowance``; the others stay.
-            models: None: they stay.
-            offers_recall: None: it stays.
-            takes_commands: The same.
-            teams: None: they stay.
+            key: Id of the key.
+            limits: New limits by field name of ``Allowance``; other limits stay.
+            models: New patterns; None keeps them.
+            offers_recall: New value; None keeps it.
+            takes_commands: New value; None keeps it.
+            teams: New teams; None keeps them.
 
         Raises:
             NotFound: If no key has this id.
@@ -183,7 +183,7 @@ class Keys:
         return await self._db.submit(update)
 
     async def revoke(self, key: str, *, now: datetime) -> Key:
-        """Make a key stop working, at once and for good; return it.
+        """Revoke a key immediately and permanently; return the record.
 
         Raises:
             NotFound: If no key has this id.
@@ -205,7 +205,7 @@ def _found(connection: sa.Connection, key: str) -> Key:
 
 
 def _hash(text: str) -> str:
-    # 256 random bits need no salt and no slow hash: there is nothing to guess.
+    # 256 random bits cannot be guessed, so they need no salt and no slow hash.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Memories, episodes and chunks of each owner in LanceDB, with their vectors and search terms."""
+"""Memories, episodes and chunks of each user in LanceDB, with their vectors and search terms."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _LEFTOVER_AGE_S = 3600.0
 
 
 class LanceStore(LanceRows):
-    """The tables of every owner; each function takes the scope first and touches no other owner's.
+    """LanceDB tables of every user; each method takes the scope first and touches no other user's tables.
 
-    One process at a time may write for an owner (a lease held by the caller); any may read. Writes run to their end
-    even if the caller is cancelled, and repeating one changes nothing. Whatever goes wrong in the store is raised
-    as ``StoreUnavailable``.
+    One process at a time may write for a user (the caller holds a lease); any process may read. Writes complete
+    even if the caller is cancelled, and repeating one changes nothing. Every failure of the store is raised as
+    ``StoreUnavailable``.
     """
 
-    most_rows = lance_search.ROWS_BEFORE_INDEX  # of a noun, that others had better hold than have searched here
+    most_rows = lance_search.ROWS_BEFORE_INDEX  # of a noun; up to this, an in-memory index is better
 
     def __init__(self, tables: Tables, *, index_above_rows: int = lance_search.ROWS_BEFORE_INDEX) -> None:
         super().__init__(tables)
@@ -67,14 +67,14 @@ class LanceStore(LanceRows):
         index_cache_bytes: int = 64 * 2**20,
         index_above_rows: int = lance_search.ROWS_BEFORE_INDEX,
     ) -> LanceStore:
-        """Return the store below ``folder``; imports LanceDB in a thread, which takes seconds the first time.
+        """Return the store below ``folder``; import LanceDB in a thread, which takes seconds the first time.
 
         Args:
-            folder: Made where it is missing.
-            dimension: Length of the vectors written from now on.
-            metadata_cache_bytes: LanceDB's cache of manifests and file footers.
-            index_cache_bytes: Its cache of indices, for large owners only.
-            index_above_rows: Tables of more rows get indices, when they are maintained.
+            folder: Folder of the store, created if missing.
+            dimension: Length of newly written vectors.
+            metadata_cache_bytes: Size of LanceDB's cache of manifests and file footers.
+            index_cache_bytes: Size of LanceDB's index cache, used for large tables only.
+            index_above_rows: Number of rows above which ``maintain`` creates indices.
         """
         lancedb = await in_thread("load", import_lancedb)
         with guarded("open the memory store"):
@@ -88,17 +88,17 @@ class LanceStore(LanceRows):
         return cls(tables, index_above_rows=index_above_rows)
 
     def close(self) -> None:
-        """Let go of every table."""
+        """Close every table."""
         self._tables.close()
 
     async def memories(self, scope: Scope) -> list[Memory]:
-        """Return all memories of the owner, of every agent and status; the caller filters by ``scope.sees``."""
+        """Return all memories of the user, of every agent and status; the caller filters by ``scope.sees``."""
         return await self._values(MEMORIES, scope)
 
     async def newest(
         self, scope: Scope, *, status: str = "", before: tuple[datetime, str] | None = None
     ) -> Iterator[Memory]:
-        """Return the owner's memories, newest first, behind a time and id where given; read as they are asked for."""
+        """Return the user's memories lazily, newest first, from behind ``before`` (time and id) if given."""
         async with self._tables.reading("memories", scope.user) as table:
             if table is None:
                 return iter(())
@@ -106,14 +106,14 @@ class LanceStore(LanceRows):
             return await in_thread("cpu", newest, found, status=status, before=before)
 
     async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
-        """Return one memory of the owner, None if there is none of that id."""
+        """Return one memory of the user, None if there is none of that id."""
         if not memory_id or not filters.is_id(memory_id):
             return None
         found = await self._values(MEMORIES, scope, where=filters.any_of("id", [memory_id]))
         return found[0] if found else None
 
     async def marked(self, scope: Scope, marks: Collection[str] = MARKS) -> list[Memory]:
-        """Return the memories with any of these in their records; looks at all rows, inside LanceDB."""
+        """Return the memories with any of these marks in their records; LanceDB scans all rows."""
         where = filters.either(*(filters.tells("record", mark) for mark in marks))
         return await self._values(MEMORIES, scope, where=where)
 
@@ -126,25 +126,25 @@ class LanceStore(LanceRows):
         *,
         new_as_of: Revision | None = None,
     ) -> Written[Memory] | None:
-        """Write memories in one commit, over those of the same id; None where another commit came between.
+        """Write memories in one commit, replacing those of the same id; return None if another commit intervened.
 
         Args:
-            scope: Whose.
-            memories: Of an id that occurs twice, the last counts.
-            vectors: By id; None means "pending". An id that is not in here keeps the vector it has while its text
-                stays the same.
+            scope: The user.
+            memories: Memories to write; the last of an id wins.
+            vectors: Vectors by id; None means "pending". An id that is missing here keeps its stored vector if its text
+                is unchanged.
             model: The embedding model of the vectors.
-            new_as_of: Revision at which the table had none of the ids; spares looking for them.
+            new_as_of: Revision at which the table had none of the ids; saves the lookup.
         """
         given = {key: (vector,) for key, vector in vectors.items()}
         return await shielded(self._told(MEMORIES, scope, memories, given, model, new_as_of), "put memories")
 
     async def remove_memories(self, scope: Scope, ids: Collection[str]) -> None:
-        """Delete memories; their bytes leave the disk with ``purge``."""
+        """Delete memories; ``purge`` removes their bytes from the disk."""
         await shielded(self._remove("memories", scope, "id", ids), "remove memories")
 
     async def episodes(self, scope: Scope, *, session: str | None = None, limit: int | None = None) -> list[Episode]:
-        """Return the owner's turns in order of time, of one conversation where given, the newest ``limit`` of them."""
+        """Return the user's episodes in order of time, of one session if given, at most the newest ``limit``."""
         where = None if session is None else filters.any_of("session", [session])
         found = await self._values(EPISODES, scope, where=where)
         found.sort(key=lambda row: (row.at, row.session, row.seq, row.piece))
@@ -159,13 +159,13 @@ class LanceStore(LanceRows):
         *,
         new_as_of: Revision | None = None,
     ) -> Written[Episode] | None:
-        """Write turns in one commit, over those of the same id; None where another commit came between.
+        """Write episodes in one commit, replacing those of the same id; return None if another commit intervened.
 
         Args:
-            scope: Whose.
-            episodes: Of an id that occurs twice, the last counts.
-            vectors: By id, the vector of the turn and that of the window of three that ends with it; else as for
-                memories.
+            scope: The user.
+            episodes: Episodes to write; the last of an id wins.
+            vectors: By id, the vectors of the turn and of the window of three turns that ends with it; otherwise as
+                for memories.
             model: The embedding model of the vectors.
             new_as_of: As for memories.
         """
@@ -173,11 +173,11 @@ class LanceStore(LanceRows):
         return await shielded(self._told(EPISODES, scope, episodes, given, model, new_as_of), "put episodes")
 
     async def remove_episodes(self, scope: Scope, *, session: str) -> None:
-        """Delete a conversation's turns; their bytes leave the disk with ``purge``."""
+        """Delete a session's episodes; ``purge`` removes their bytes from the disk."""
         await shielded(self._remove("episodes", scope, "session", [session]), "remove episodes")
 
     async def chunks(self, scope: Scope, ids: Collection[str] | None = None) -> list[Chunk]:
-        """Return passages of documents and the texts of images, all of the owner's or those of ``ids``."""
+        """Return chunks of documents and images: all of the user's, or those of ``ids``."""
         wanted = None if ids is None else [one for one in dict.fromkeys(ids) if filters.is_id(one)]
         if wanted is None:
             return await self._values(CHUNKS, scope)
@@ -189,16 +189,16 @@ class LanceStore(LanceRows):
     async def put_chunks(
         self, scope: Scope, chunks: Sequence[Chunk], vectors: Mapping[str, Vector | None], model: str
     ) -> Written[Chunk] | None:
-        """Write passages in one commit, over those of the same id; as for memories."""
+        """Write chunks in one commit, replacing those of the same id; as for memories."""
         given = {key: (vector,) for key, vector in vectors.items()}
         return await shielded(self._told(CHUNKS, scope, chunks, given, model, None), "put chunks")
 
     async def remove_chunks(self, scope: Scope, ids: Collection[str]) -> None:
-        """Delete passages; their bytes leave the disk with ``purge``."""
+        """Delete chunks; ``purge`` removes their bytes from the disk."""
         await shielded(self._remove("chunks", scope, "id", ids), "remove chunks")
 
     async def remove_agent(self, scope: Scope) -> None:
-        """Delete every row of one agent or project of the owner; their bytes leave the disk with ``purge``."""
+        """Delete every row of one agent or project of the user; ``purge`` removes their bytes from the disk."""
         for noun in NOUNS:
             names = [name for name in await self._partitions(scope, noun) if covers(scope.agent, name)]
             await shielded(self._remove(noun, scope, "agent", names), f"remove {noun} of an agent")
@@ -209,10 +209,10 @@ class LanceStore(LanceRows):
         """Return rows with terms and vectors, for the search index.
 
         Args:
-            scope: Whose.
-            noun: Which table.
-            above_stamp: Only the rows written since a batch of this stamp was loaded.
-            ids: Only these.
+            scope: The user.
+            noun: The table.
+            above_stamp: If given, only rows with a later stamp, that is, written since that batch was loaded.
+            ids: If given, only these rows.
         """
         where = None if above_stamp is None else filters.above("stamp", above_stamp)
         if ids is not None:
@@ -222,14 +222,14 @@ class LanceStore(LanceRows):
     async def candidates(
         self, scope: Scope, noun: Noun, terms: Collection[str], vector: Vector | None, *, limit: int = 60
     ) -> Candidates[Any]:
-        """Return the rows that may answer a query, found by LanceDB; for owners with too many rows to load.
+        """Return candidate rows for a query, found by LanceDB; for users with too many rows to load.
 
         Args:
-            scope: Whose; rows of other agents may be among them, so that the caller filters by ``scope.sees``.
-            noun: Which table.
+            scope: The user; the result may hold rows of other agents, so the caller filters by ``scope.sees``.
+            noun: The table.
             terms: Index terms of the query.
-            vector: Of the query; None searches by words alone.
-            limit: Most rows; turns bring their neighbours.
+            vector: Vector of the query; None for lexical search only.
+            limit: Maximum number of rows, not counting the neighbours of turns.
         """
         layout = LAYOUTS[noun]
         async with self._tables.reading(noun, scope.user) as table:
@@ -242,8 +242,8 @@ class LanceStore(LanceRows):
             return found
 
     async def skim(self, scope: Scope, noun: Noun, *, above_stamp: int | None = None) -> AsyncIterator[Skimmed]:
-        """Yield what the rows are about, a few thousand at a time; only those written since where a stamp is given."""
-        is_whole = above_stamp is None  # reads in many steps, through a handle that nobody else moves on
+        """Yield the rows' skimmed form, a few thousand at a time; only rows above the stamp if one is given."""
+        is_whole = above_stamp is None  # reads in many steps, so its handle must stay at one version
         with guarded(f"skim {noun}"):
             reading = self._tables.snapshot(noun, scope.user) if is_whole else self._tables.reading(noun, scope.user)
             async with reading as table:
@@ -253,7 +253,7 @@ class LanceStore(LanceRows):
                         yield some
 
     def row_file(self, scope: Scope, noun: Noun) -> RowFile[Any]:
-        """Return an empty file for the owner's rows of this kind, on the disk of the tables."""
+        """Return an empty file for the user's rows of this noun, on the disk of the tables."""
         del scope
         return RowFile(self._tables.folder, LAYOUTS[noun], self.dimension)
 
@@ -266,7 +266,7 @@ class LanceStore(LanceRows):
             return ids
 
     async def count(self, scope: Scope, noun: Noun) -> int:
-        """Return the number of rows; costs no reading of rows."""
+        """Return the number of rows, without reading them."""
         async with self._tables.reading(noun, scope.user) as table:
             return 0 if table is None else await table.count_rows()
 
@@ -275,7 +275,7 @@ class LanceStore(LanceRows):
         return {noun: await self.count(scope, noun) for noun in NOUNS}
 
     async def statuses(self, scope: Scope) -> dict[str, int]:
-        """Return how many memories of each status the scope sees; looks at all rows, in one pass."""
+        """Return the number of visible memories by status; reads all rows in one pass."""
         async with self._tables.reading("memories", scope.user) as table:
             if table is None:
                 return {}
@@ -284,34 +284,34 @@ class LanceStore(LanceRows):
             return await in_thread("cpu", counted, found)
 
     async def seen(self, scope: Scope) -> int:
-        """Return how many turns the scope sees."""
+        """Return the number of visible episodes."""
         async with self._tables.reading("episodes", scope.user) as table:
             return 0 if table is None else await table.count_rows(filters.seen_by(scope))
 
     def revision(self, scope: Scope, noun: Noun) -> Revision:
-        """Return a value that changes with every commit to the owner's table; costs one listing of a small folder."""
+        """Return a value that changes with every commit to the user's table; costs one listing of a small folder."""
         with guarded("look at a table"):
             return self._tables.revision(noun, scope.user)
 
     async def drop_owner(self, scope: Scope) -> None:
-        """Destroy all tables of the owner; nothing of them stays on the disk."""
+        """Destroy all tables of the user, including their bytes on the disk."""
         await shielded(self._alone(scope, self._tables.drop), "drop owner")
 
     async def purge(self, scope: Scope) -> None:
-        """Make deleted and overwritten rows leave the disk now."""
+        """Remove deleted and overwritten rows from the disk now."""
         await shielded(self._alone(scope, partial(upkeep.purge, self._tables)), "purge owner")
 
     async def maintain(self, scope: Scope) -> None:
-        """Compact the owner's tables where reads have become slow; for idle moments, by the holder of the lease."""
+        """Compact the user's tables if reads have become slow; call it when idle, as the lease's holder."""
         work = partial(upkeep.maintain, self._tables, index_above_rows=self._index_above_rows)
         await shielded(self._alone(scope, work), "maintain owner")
 
     async def heal(self, scope: Scope) -> list[str]:
-        """Set aside newest versions that a power loss broke and return their names; the journal must be replayed."""
+        """Quarantine newest versions broken by a power loss; return their names. The caller must replay the journal."""
         return await self._alone(scope, partial(upkeep.heal, self._tables))
 
     async def flush(self, scope: Scope) -> None:
-        """Force what was written for the owner onto the disk; to be done before the journal lets go of it."""
+        """Fsync the user's written files; required before the journal drops its payloads."""
         since, now = self._flushed_at.get(scope.user, 0.0), time.time()
         with guarded("flush a table"):
             for noun in NOUNS:
@@ -320,7 +320,7 @@ class LanceStore(LanceRows):
         self._flushed_at[scope.user] = now
 
     async def verify(self) -> upkeep.StoreHealth:
-        """Look at every table's newest version.
+        """Examine every table's newest version.
 
         Raises:
             StoreUnavailable: If the folder cannot be read or written.

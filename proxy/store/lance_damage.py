@@ -1,4 +1,4 @@
-"""Finds damage of LanceDB tables, sets a damaged table aside, and reads what can still be read of it."""
+"""Detection of damaged LanceDB tables, their quarantine, and salvage of readable rows."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from proxy.types import Scope
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MAGIC, _ARROW_MAGIC = b"LANC", b"ARROW1"  # how complete files end
-_FOOTER_BYTES = 16  # of a manifest: where the message begins, the format's version, the magic
+_MAGIC, _ARROW_MAGIC = b"LANC", b"ARROW1"  # last bytes of complete files
+_FOOTER_BYTES = 16  # of a manifest: offset of the message, format version, magic
 _STRETCH = 1024  # rows
-_MAX_TRIES = 4000  # reads that fail, before the rest of a table is given up
-_LENGTH_TOLERANCE = 0.02  # vectors are written at length one
+_MAX_TRIES = 4000  # failed reads before salvage stops
+_LENGTH_TOLERANCE = 0.02  # vectors are written with norm 1
 
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A table that was set aside.
+    """A quarantined table.
 
     Args:
-        place: Where it lies now.
-        expected: How many rows it had; None: that cannot be told.
-        rows: What could be read of it; a vector that was damaged is missing.
+        place: Its path in the quarantine folder.
+        expected: Number of rows that it had; None if unknown.
+        rows: Salvaged rows; damaged vectors are missing.
     """
 
     place: str
@@ -48,19 +48,19 @@ class SetAside:
 
 
 class Damage:
-    """Damage to the tables of a ``LanceStore``; what changes a table is for the holder of its owner's lease."""
+    """Damage checks of a ``LanceStore``; methods that change a table require its user's lease."""
 
     def __init__(self, tables: Tables, lock: Callable[[Scope], asyncio.Lock]) -> None:
         self._tables, self._lock = tables, lock
 
     def tell(self, hears: Callable[[str], None]) -> None:
-        """Tell from now on of every owner whose tables could not be read or written."""
+        """Set the callback for users whose tables could not be read or written."""
         self._tables.on_failure = hears
 
     async def suspects(self, *, budget_s: float) -> list[str]:
-        """Return the owners with a table that does not look whole.
+        """Return the users with a table that looks damaged.
 
-        Every table is looked at from outside; those changed last are read as well, for as long as the budget lasts.
+        The files of every table are checked; within the budget, tables are also read, most recently changed first.
         """
         names, found = await in_thread("load", self._seen_outside)
         with contextlib.suppress(TimeoutError):
@@ -71,27 +71,27 @@ class Damage:
         return sorted(found)
 
     async def names(self) -> set[tuple[str, str]]:
-        """Return noun and owner of every table."""
+        """Return noun and user of every table."""
         return {(noun, owner) for noun, owner, _ in await in_thread("load", self._names)}
 
     async def flaws(self, scope: Scope) -> dict[Noun, str]:
-        """Return what is wrong with the owner's tables, by noun; reads all of every table.
+        """Return the defects of the user's tables, by noun; reads every table in full.
 
         Raises:
-            StoreUnavailable: If files cannot be read at all, which says nothing about what is in them.
+            StoreUnavailable: If files cannot be read at all, which says nothing about their content.
         """
         found: dict[Noun, str] = {}
         for noun in NOUNS:
             path = await self._newest(noun, scope.user)
             if path is not None and await self._flaw(noun, scope.user, path):
                 await in_thread("load", _readable, path)
-                # The second look is through a new handle: the first may have been at a table just replaced.
+                # Check again through a new handle: the first may have belonged to a table just replaced.
                 if flaw := await self._flaw(noun, scope.user, path):
                     found[noun] = flaw
         return found
 
     async def _newest(self, noun: Noun, owner: str) -> Path | None:
-        """Return the folder of an owner's table, also of one of which no version is left."""
+        """Return the folder of a user's table, even if no version of it is left."""
         if (path := self._tables.path(noun, owner)) is not None:
             return path
         shard = self._tables.shard(owner)
@@ -102,7 +102,7 @@ class Damage:
         return await in_thread("load", flaw_outside, path) or await self._flaw_inside(noun, owner)
 
     async def set_aside(self, scope: Scope, noun: Noun) -> SetAside:
-        """Read what can be read of a table, then move it into the quarantine folder, where it stays."""
+        """Salvage the readable rows of a table, then move it into the quarantine folder, where it stays."""
         async with self._lock(scope):
             expected, rows = await self._salvaged(noun, scope.user)
             self._tables.forget(noun, scope.user)
@@ -121,12 +121,12 @@ class Damage:
         return place
 
     def _seen_outside(self) -> tuple[list[tuple[Noun, str, Path]], set[str]]:
-        """Return every table, and the owners of those that show a flaw from outside."""
+        """Return every table, and the users whose tables fail the check of their files."""
         names = self._names()
         return names, {owner for _, owner, path in names if flaw_outside(path)}
 
     def _names(self) -> list[tuple[Noun, str, Path]]:
-        """Return every table, those changed last first."""
+        """Return every table, most recently changed first."""
         found: list[tuple[float, Noun, str, Path]] = []
         for shard in self._tables.folder.glob("[0-9a-f][0-9a-f]"):
             for name in disk.table_names(shard):
@@ -137,7 +137,7 @@ class Damage:
         return [(noun, owner, path) for _, noun, owner, path in sorted(found, key=lambda each: -each[0])]
 
     async def _flaw_inside(self, noun: Noun, owner: str) -> str:
-        """Return what is wrong with a table, "" for nothing; reads all of it."""
+        """Return the defect of a table's content, "" for none; reads the whole table."""
         layout = LAYOUTS[noun]
         try:
             async with self._tables.snapshot(noun, filters.owner(owner)) as table:  # a handle that no request uses
@@ -147,7 +147,7 @@ class Damage:
                     async for batch in await table.query().to_batches(max_batch_length=_STRETCH):
                         if not all(await in_thread("cpu", _sound, layout, batch)):
                             return "rows hold what was never written"
-                    await table.query().select(["record"]).to_arrow()  # as it is read for requests: by another way
+                    await table.query().select(["record"]).to_arrow()  # requests read through this other code path
         except StoreUnavailable as error:
             return f"it cannot be read: {type(error.__cause__).__name__}"
         return ""
@@ -184,7 +184,7 @@ class Damage:
 
 
 def flaw_outside(table: Path) -> str:
-    """Return what is wrong with a table as far as its files' names and ends tell, "" for nothing; cheap."""
+    """Return the defect visible in names and last bytes of a table's files, "" for none; cheap."""
     try:
         head = disk.head(table)
         if not head:
@@ -203,17 +203,17 @@ def flaw_outside(table: Path) -> str:
                 return "a file of deleted rows is cut or overwritten"
     except FileNotFoundError as error:
         return f"a file is missing: {Path(error.filename or table).name}" if table.exists() else ""
-    except OSError:  # says nothing about what is in the files
+    except OSError:  # says nothing about the files' content
         return ""
     return ""
 
 
 def _data_files(manifest: bytes) -> Iterator[str]:
-    """Yield the names of the data files of a version; as far as they can be read, where its bytes were overwritten.
+    """Yield the names of a version's data files; of an overwritten manifest, as many as can be parsed.
 
-    The manifest proper is a protobuf message behind what else the file holds, such as the transaction that made the
-    version, which names files that are no part of it. Of a ``Manifest`` field 2 are the fragments, of a
-    ``DataFragment`` field 2 the files, and of a ``DataFile`` field 1 is the path.
+    The ``Manifest`` protobuf message follows other content, such as the version's transaction, which names files
+    that are not part of the version. Field 2 of a ``Manifest`` holds the fragments, field 2 of a ``DataFragment``
+    the files, and field 1 of a ``DataFile`` the path.
     """
     with contextlib.suppress(IndexError, ValueError):
         start = int.from_bytes(manifest[-_FOOTER_BYTES:][:8], "little")
@@ -224,10 +224,10 @@ def _data_files(manifest: bytes) -> Iterator[str]:
 
 
 def _values(message: bytes, wanted: int) -> Iterator[bytes]:
-    """Yield the values of a field of a protobuf message; the field holds messages or texts.
+    """Yield the values of a length-delimited field (messages or texts) of a protobuf message.
 
     Raises:
-        IndexError, ValueError: If it is no such message.
+        IndexError, ValueError: If ``message`` is not a protobuf message.
     """
     at = 0
     while at < len(message):
@@ -268,7 +268,7 @@ def _readable(table: Path) -> None:
     """Read every file of a table.
 
     Raises:
-        StoreUnavailable: If one cannot be read: for want of permission, of handles, or because the disk fails.
+        StoreUnavailable: If one cannot be read: no permission, no free file handles, or a disk failure.
     """
     with guarded("read the files of a table"):
         for path in table.rglob("*"):
@@ -279,7 +279,7 @@ def _readable(table: Path) -> None:
 
 
 def _sound(layout: Layout[Any], rows: Any) -> list[bool]:
-    """Say of each row whether it holds what was written: a record of its own id, vectors at length one."""
+    """Return for each row whether it is intact: its record has the row's id, its vectors have norm 1."""
     ids, records = rows.column("id").to_pylist(), rows.column("record").to_pylist()
     is_whole = np.array([_is_record(record, id_) for id_, record in zip(ids, records, strict=True)], dtype=bool)
     for name in layout.vectors:
@@ -292,10 +292,10 @@ def _sound(layout: Layout[Any], rows: Any) -> list[bool]:
 
 
 def _sound_rows(layout: Layout[Any], found: pa.Table, dimension: int) -> Batch[Any]:
-    """Return the rows whose record is whole, without vectors that are not.
+    """Return the rows with intact records, with damaged vectors zeroed.
 
     Raises:
-        ValueError: If a single row cannot be decoded, so that the caller may ask for fewer.
+        ValueError: If any row cannot be decoded; the caller then retries with fewer rows.
     """
     keep = [
         _is_record(record, id_)
@@ -307,7 +307,7 @@ def _sound_rows(layout: Layout[Any], found: pa.Table, dimension: int) -> Batch[A
         broken = ~(np.abs(lengths - 1) < _LENGTH_TOLERANCE) & (lengths != 0)
         rows.vectors[name][broken] = 0
         for at in np.flatnonzero(broken | (lengths == 0)):
-            rows.models[int(at)] = ""  # one that is missing waits for its vectors
+            rows.models[int(at)] = ""  # a row without vectors is embedded again
     return rows
 
 
@@ -325,7 +325,7 @@ def _joined(parts: list[Batch[Any]]) -> Batch[Any]:
 
 
 def _lengths(lines: Vector) -> Vector:
-    with np.errstate(all="ignore"):  # noise may be any number, or none
+    with np.errstate(all="ignore"):  # damaged bytes may be any float, or NaN
         lengths: Vector = np.linalg.norm(lines, axis=1)
     return lengths
 

@@ -1,4 +1,4 @@
-"""Inspection and repair of LanceDB tables by their files: versions, broken heads, leftovers."""
+"""Inspection and repair of LanceDB table files: versions, broken newest manifests, leftovers."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ T = TypeVar("T")
 _TABLE = re.compile(r"\A(?P<noun>[a-z]++)_(?P<owner>[0-9a-f]{32})_g(?P<generation>\d+)\.lance")
 _MANIFEST = ".manifest"
 _MAGIC = b"LANC"  # the last four bytes of every complete manifest
-QUARANTINE = "_quarantine"  # of one table: its broken versions
-SET_ASIDE = "quarantine"  # of the store: whole tables that are damaged
+QUARANTINE = "_quarantine"  # folder in a table, for its broken versions
+SET_ASIDE = "quarantine"  # folder in the store, for damaged tables
 VERSIONS = "_versions"
 _WRITTEN = ("", "data", "_transactions", VERSIONS)
-ROW_FILES = "rows_"  # how the name starts that a file for rows has for a moment
+ROW_FILES = "rows_"  # prefix of the temporary name of a row file
 _MAX_FOLDERS = 8192
 _SETTLED_NS = 1_000_000_000
 
 
 class Watched(Generic[T]):
-    """Cached listing of a folder, read again only when the folder has changed.
+    """Cached listing of a folder, read again only after the folder has changed.
 
-    The time of a folder's last change is trusted once it lies back further than any file system's clock is coarse:
-    a later change then cannot bear the same time.
+    A folder's mtime is trusted once it is older than the coarsest file system's clock resolution: a later change
+    then cannot have the same mtime.
 
     Args:
-        reading: Makes a value of the names.
-        absent: The value where there is no such folder.
+        reading: Function from the file names to the value.
+        absent: Value if the folder does not exist.
     """
 
     def __init__(self, reading: Callable[[list[str]], T], absent: T) -> None:
@@ -45,7 +45,7 @@ class Watched(Generic[T]):
         self._known: OrderedDict[str, tuple[int, T]] = OrderedDict()
 
     def __call__(self, folder: str) -> T:
-        """Return what the names say now."""
+        """Return the value for the folder's current listing."""
         try:
             changed_ns = os.stat(folder).st_mtime_ns
             known = self._known.get(folder)
@@ -68,7 +68,7 @@ def generation(name: str) -> int:
 
 
 def table_names(shard: Path, owner: str = "", noun: str = "") -> list[str]:
-    """Return the tables in a shard folder, of one owner or noun where given."""
+    """Return the tables in a shard folder, of one user or noun if given."""
     try:
         entries = os.listdir(shard)
     except FileNotFoundError:
@@ -77,7 +77,7 @@ def table_names(shard: Path, owner: str = "", noun: str = "") -> list[str]:
 
 
 def tables_among(entries: Iterable[str], owner: str = "", noun: str = "") -> list[str]:
-    """Return the names of tables among those of files, of one owner or noun where given."""
+    """Return the names of tables among file names, of one user or noun if given."""
     matches = [match for entry in entries if owner in entry and (match := _TABLE.fullmatch(entry))]
     return [
         match.group(0).removesuffix(".lance")
@@ -87,7 +87,7 @@ def tables_among(entries: Iterable[str], owner: str = "", noun: str = "") -> lis
 
 
 def some_table(folder: Path) -> tuple[Noun, str] | None:
-    """Return noun and owner of the first table below the folder of all shards, None where there is none."""
+    """Return noun and user of the first table below the folder of all shards, None if there is none."""
     for shard in sorted(folder.iterdir()):
         for name in table_names(shard) if shard.is_dir() else ():
             if (match := _TABLE.fullmatch(f"{name}.lance")) and match["noun"] in NOUNS:
@@ -96,7 +96,7 @@ def some_table(folder: Path) -> tuple[Noun, str] | None:
 
 
 def head(table: Path) -> str:
-    """Return the file name of the newest manifest, which changes with every commit; "" where there is none."""
+    """Return the file name of the newest manifest, which changes with every commit; "" if there is none."""
     try:
         return newest_manifest(os.listdir(table / VERSIONS))
     except FileNotFoundError:
@@ -104,15 +104,15 @@ def head(table: Path) -> str:
 
 
 def newest_manifest(names: Iterable[str]) -> str:
-    """Return the newest manifest among names of files, "" where there is none.
+    """Return the newest manifest among file names, "" if there is none.
 
-    Manifests are named by the distance of their version from the largest number, so that the smallest is the newest.
+    A manifest's name is the largest number minus its version, so the smallest name is the newest.
     """
     return min((name for name in names if name.endswith(_MANIFEST)), default="")
 
 
 def is_complete(manifest: Path) -> bool:
-    """Return whether a manifest was written to its end; a power loss can leave it empty or cut."""
+    """Return whether a manifest was written completely; a power loss can leave it empty or cut."""
     with manifest.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         if size < len(_MAGIC):
@@ -122,9 +122,9 @@ def is_complete(manifest: Path) -> bool:
 
 
 def set_aside_broken_heads(table: Path) -> list[str]:
-    """Move incomplete newest manifests out of the way, so that the version before them opens; return their names.
+    """Quarantine incomplete newest manifests, so that the version before them opens; return their names.
 
-    Where no manifest is complete, all stay: such a table is set aside as a whole.
+    If no manifest is complete, all stay: such a table is quarantined as a whole.
     """
     versions = table / VERSIONS
     names = sorted(name for name in os.listdir(versions) if name.endswith(_MANIFEST)) if versions.is_dir() else []
@@ -138,19 +138,19 @@ def set_aside_broken_heads(table: Path) -> list[str]:
 
 
 def set_aside_head(table: Path) -> None:
-    """Move the newest manifest out of the way, so that the version before it is the newest."""
+    """Quarantine the newest manifest, so that the version before it becomes the newest."""
     (table / QUARANTINE).mkdir(exist_ok=True)
     (table / VERSIONS / head(table)).replace(table / QUARANTINE / head(table))
     (table / VERSIONS / "latest_version_hint.json").unlink(missing_ok=True)
 
 
 def has_deletions(table: Path) -> bool:
-    """Return whether deleted rows may still lie in the table's data files."""
+    """Return whether the table's data files may still hold deleted rows."""
     return any((table / "_deletions").glob("*"))
 
 
 def count_fragments(table: Path) -> int:
-    """Return how many data files there are, those of old versions included."""
+    """Return the number of data files, including those of old versions."""
     try:
         return len(os.listdir(table / "data"))
     except FileNotFoundError:
@@ -164,12 +164,12 @@ def remove_table(table: Path) -> None:
 
 
 def set_aside_tables(root: Path, owner: str) -> list[Path]:
-    """Return the damaged tables of an owner that were set aside."""
+    """Return the paths of a user's quarantined tables."""
     return sorted((root / SET_ASIDE).glob(f"*_{owner}_g*.lance"))
 
 
 def sweep(root: Path, *, older_than: float) -> int:
-    """Delete temporary files and half-built tables older than ``older_than`` (a POSIX time); return how many."""
+    """Delete temporary files and half-built tables older than ``older_than`` (a POSIX time); return their number."""
     removed = 0
     for path in _leftovers(root):
         try:
@@ -182,10 +182,10 @@ def sweep(root: Path, *, older_than: float) -> int:
 
 
 def try_writing(table: Path, size_bytes: int) -> None:
-    """Write and remove a file of so many bytes in each folder that a commit writes to.
+    """Write and remove a file of ``size_bytes`` in each folder that a commit writes to.
 
     Raises:
-        OSError: If one of them takes none.
+        OSError: If one of them cannot be written.
     """
     table.parent.mkdir(parents=True, exist_ok=True)
     for folder in (table.parent, *(table / name for name in _WRITTEN)):
@@ -197,7 +197,7 @@ def try_writing(table: Path, size_bytes: int) -> None:
 
 
 def flush(table: Path, *, newer_than: float) -> None:
-    """Force the table's files changed since ``newer_than`` (a POSIX time), and their folders, to the disk."""
+    """Fsync the table's files changed since ``newer_than`` (a POSIX time), and their folders."""
     for folder, _, names in os.walk(table):
         fresh = [name for name in names if os.stat(os.path.join(folder, name)).st_mtime >= newer_than]
         for path in (*(os.path.join(folder, name) for name in fresh), *((folder,) if fresh else ())):

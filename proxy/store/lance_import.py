@@ -1,8 +1,8 @@
-"""Imports LanceDB without parts that an embedded store never uses: of its Python half, and of Arrow's libraries.
+"""Import of LanceDB without the parts of its Python code and of Arrow that an embedded store never uses.
 
-The generated REST client of its cloud service is some two hundred pydantic models: two thirds of the import's CPU time
-(3.3 s against 1.0) and 19 MB. Arrow's data sets and file systems serve a few checks of a type (10 to 15 MB). While
-LanceDB is imported, these modules are stood in for by empty ones; whoever imports Arrow's later gets the real ones.
+The generated REST client of its cloud service is about two hundred pydantic models: two thirds of the import's CPU time
+(3.3 s against 1.0) and 19 MB. Arrow's data sets and file systems serve a few type checks (10 to 15 MB). During the
+import of LanceDB, empty modules replace them; later imports of Arrow's modules get the real ones.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _ARROW = ("pyarrow.dataset", "pyarrow.fs")
 
 
 def import_lancedb() -> ModuleType:
-    """Return LanceDB's module; should it refuse to do without what is left out, with it."""
+    """Return LanceDB's module; if it fails to import without the omitted parts, import it with them."""
     if "lancedb" in sys.modules or _CLIENT in sys.modules:
         return importlib.import_module("lancedb")
-    set_default_variable("ARROW_DEFAULT_MEMORY_POOL", "system")  # its own allocator keeps 4 MB of what was freed
+    set_default_variable("ARROW_DEFAULT_MEMORY_POOL", "system")  # Arrow's own allocator keeps 4 MB of freed memory
     finder = _StandIns([_CLIENT, *(name for name in _ARROW if name not in sys.modules)])
     sys.meta_path.insert(0, finder)
     try:
         return importlib.import_module("lancedb")
     except (ImportError, AttributeError, TypeError):
-        # The native part stays: it cannot be initialised twice.
+        # The native module stays loaded: it cannot be initialised twice.
         begun = [name for name in sys.modules if name.partition(".")[0] in (_CLIENT, "lancedb", "lance_namespace")]
         for name in begun:
             if name != "lancedb._lancedb":
@@ -43,7 +43,7 @@ def import_lancedb() -> ModuleType:
 
 
 class _StandIns(MetaPathFinder, Loader):
-    """Finds some modules and those inside them, each with a class of every name that is asked for."""
+    """Importer of empty modules for some names and their submodules; any attribute of them is an empty class."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
@@ -51,13 +51,13 @@ class _StandIns(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a specification for the modules that are left out, and no other."""
+        """Return a specification for the omitted modules, None for others."""
         del path, target
         is_left_out = any(f"{fullname}.".startswith(f"{name}.") for name in self._names)
         return ModuleSpec(fullname, self, is_package=True) if is_left_out else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Let the module make classes up."""
+        """Give the module a ``__getattr__`` that makes an empty class."""
 
         def made_up(name: str) -> Any:
             if name.startswith("__"):
@@ -68,7 +68,7 @@ class _StandIns(MetaPathFinder, Loader):
         module.__getattr__ = made_up  # type: ignore[method-assign]
 
     def leave(self) -> None:
-        """Stand in no longer; Arrow's own modules can be imported from here on."""
+        """Remove the importer and its Arrow modules, so that the real ones can be imported."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
         for name in _ARROW:

@@ -1,4 +1,4 @@
-"""Rows of one owner's tables, whatever their noun: read, written in one commit, and deleted, under the owner's lock."""
+"""Reads, one-commit writes and deletions of rows in a user's tables of any noun, under the user's lock."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from proxy.types import Scope
 
 Result = TypeVar("Result")
 IDS_PER_FILTER = 500
-_MANY_ROWS = 200  # from here on, work on rows leaves the event loop
-_OF_A_BATCH = ("record", "tokens", "lexical_version", "embedding_model", "stamp")  # each column takes a quarter of a ms
+_MANY_ROWS = 200  # from this number, rows are decoded in a thread, off the event loop
+_OF_A_BATCH = ("record", "tokens", "lexical_version", "embedding_model", "stamp")  # reading a column takes 0.25 ms
 
 
 class LanceRows:
-    """Access to rows by layout, for a store that gives it names."""
+    """Access to rows by layout; ``LanceStore`` adds methods by noun."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -55,9 +55,9 @@ class LanceRows:
         return self._tables.dimension
 
     async def probe(self) -> None:
-        """A while after a failed write see whether its table is read and its folders take files again.
+        """Test, ``PROBE_EVERY_S`` after a failed write, whether its table is readable and its folders are writable.
 
-        The table itself is not written: that is for the holder of its owner's lease.
+        The table itself is not written: only the holder of its user's lease may do that.
         """
         if self.failed_write is None or self._failed_in is None or Clock().monotonic() - self._probed_s < PROBE_EVERY_S:
             return
@@ -80,7 +80,7 @@ class LanceRows:
             return sorted({name or "" for name in names})
 
     async def active_by_agent(self, scope: Scope) -> Counter[str]:
-        """Return how many active memories there are of each agent, project and conversation; looks at all rows."""
+        """Return the number of active memories by agent, project and session; reads all rows."""
         where = filters.both(filters.of_status("active"), filters.neither(filters.begins("id", ENDINGS)))
         async with self._tables.reading("memories", scope.user) as table:
             if table is None:
@@ -143,7 +143,7 @@ class LanceRows:
             return await in_thread("cpu", from_arrow, layout, found, dimension=self.dimension)
 
     async def _told(self, layout: Layout[T], scope: Scope, *what: Any) -> Written[T] | None:
-        """Write, and keep in mind whether that fails."""
+        """Write rows, and record whether that failed."""
         try:
             written = await self._put(layout, scope, *what)
         except StoreUnavailable as error:
@@ -183,7 +183,7 @@ class LanceRows:
                 if stored or (not are_new and len(lacking) < len(unique)):
                     merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
                     await merge.execute(data, on_bad_vectors="null")  # a null vector is "bad" here
-                else:  # a third of the cost
+                else:  # appending costs a third of a merge
                     await table.add(data)
                 is_next = await table.version() == stamp
                 after = self._tables.revision(layout.noun, scope.user)
@@ -192,7 +192,7 @@ class LanceRows:
             return Written(before, after, from_arrow(layout, data, dimension=self.dimension))
 
     async def _stored(self, layout: Layout[T], scope: Scope, ids: list[str]) -> dict[str, tuple[T, list[Vector], str]]:
-        """Return the rows there are of ``ids``: value, vectors, model."""
+        """Return the stored rows of ``ids``: value, vectors, model."""
         stored: dict[str, tuple[T, list[Vector], str]] = {}
         for at in range(0, len(ids), IDS_PER_FILTER):
             batch = await self._load(layout, scope, where=filters.any_of("id", ids[at : at + IDS_PER_FILTER]))
@@ -212,7 +212,7 @@ class LanceRows:
                         await table.delete(where)
 
     async def _alone(self, scope: Scope, work: Callable[[str], Awaitable[Result]]) -> Result:
-        """Do something with all of an owner's tables while nothing writes them."""
+        """Run ``work`` on a user's tables under the user's lock."""
         async with self._lock(scope):
             with guarded("look after an owner's tables"):
                 return await work(scope.user)
@@ -228,7 +228,7 @@ def _with_vectors(
     layout: Layout[T],
     model: str,
 ) -> tuple[tuple[Vector | None, ...], str | None]:
-    """Return the vectors to write for ``item`` and the model that made them."""
+    """Return the vectors to write for ``item`` and their embedding model."""
     if item.id in given:
         vectors = given[item.id]
         return vectors, None if vectors[0] is None else model

@@ -1,4 +1,4 @@
-"""Search inside LanceDB for owners whose rows are too many to hold in memory, and the indices that it needs."""
+"""Search inside LanceDB for users with too many rows to hold in memory, and its indices."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _BY_WORDS = 100
 _BY_VECTOR = 60
 _STRETCH = 2048  # rows
 _SKIMMED = ("id", "agent", "record", "tokens", "lexical_version", "embedding_model", "stamp")
-_PARTITION_ROWS = 8192  # scanning quantised rows is cheap, so few partitions and all of them probed
+_PARTITION_ROWS = 8192  # scanning quantised rows is cheap, so there are few partitions and all are probed
 _PROBES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates(Generic[T]):
-    """The rows that may answer a query.
+    """Candidate rows of a query.
 
     Args:
-        rows: With their vectors, without their index terms.
-        words: BM25 score by id; rows that were not found by words are missing.
+        rows: The rows with their vectors, without their index terms.
+        words: BM25 scores by id, of the rows found by lexical search.
     """
 
     rows: Batch[T]
@@ -63,15 +63,15 @@ async def find(
     limit: int,
     dimension: int,
 ) -> Candidates[T]:
-    """Return the rows that fit best by words or by any of their vectors, turns with their neighbours.
+    """Return the best rows by lexical score and by any of their vectors, turns with their neighbours.
 
     Args:
-        table: At its newest version.
-        layout: What it holds.
+        table: The table at its newest version.
+        layout: Layout of the table.
         terms: Index terms of the query.
-        vector: Of the query; None searches by words alone.
-        where: If given, a filter that all rows must pass; it costs a scan.
-        limit: Most rows, neighbours aside.
+        vector: Vector of the query; None for lexical search only.
+        where: Filter that all rows must pass, "" for none; it costs a scan.
+        limit: Maximum number of rows, not counting neighbours.
         dimension: Length of the vectors.
     """
     names = ["words", *layout.vectors] if vector is not None else ["words"]
@@ -90,7 +90,7 @@ async def find(
 
 
 def with_neighbours(layout: Layout[T], rows: Collection[int]) -> list[int]:
-    """Return rows in order, turns with those beside them: written in order, they are mostly the neighbours."""
+    """Return row ids in order, for episodes with the adjacent ids: mostly neighbours, as turns are appended."""
     if layout.noun != "episodes":
         return sorted(rows)
     return sorted({near for row in rows for near in (row, row - 1, row + 1) if near >= 0})
@@ -99,14 +99,14 @@ def with_neighbours(layout: Layout[T], rows: Collection[int]) -> list[int]:
 async def skim(
     table: AsyncTable, layout: Layout[T], *, above_stamp: int | None, dimension: int
 ) -> AsyncIterator[Skimmed]:
-    """Yield what the rows are about: those of a later stamp where one is given, else all, some thousands at a time.
+    """Yield the rows' skimmed form: all, some thousands at a time, or only those above ``above_stamp``.
 
-    A stretch after the other takes a fifth of the memory, and a third of the time, of one scan of many rows.
+    Reading in stretches takes a fifth of the memory and a third of the time of one scan of many rows.
 
     Args:
-        table: Nobody else may move it to another version meanwhile.
-        layout: What it holds.
-        above_stamp: Only rows written since.
+        table: A handle that stays at its version until the end.
+        layout: Layout of the table.
+        above_stamp: If given, only rows with a later stamp.
         dimension: Length of the vectors.
     """
     columns = [*_SKIMMED, *layout.vectors]
@@ -121,7 +121,7 @@ async def skim(
 
 
 async def index(table: AsyncTable, noun: Noun, *, above_rows: int) -> list[str]:
-    """Make the indices that a table of more than ``above_rows`` lacks; return the columns that got one."""
+    """Create the missing indices of a table with more than ``above_rows`` rows; return their columns."""
     if await table.count_rows() <= above_rows:
         return []
     indexed = {column for config in await table.list_indices() for column in config.columns}
@@ -140,7 +140,7 @@ async def index(table: AsyncTable, noun: Noun, *, above_rows: int) -> list[str]:
         made.append("tokens")
     for name in LAYOUTS[noun].vectors:
         embedded = await table.count_rows(f"{name} IS NOT NULL")
-        if name not in indexed and embedded > above_rows:  # a smaller part is scanned
+        if name not in indexed and embedded > above_rows:  # below that, a scan is used
             partitions = max(1, embedded // _PARTITION_ROWS)
             quantised = lancedb_index.IvfRq(distance_type="cosine", num_bits=4, num_partitions=partitions)
             await table.create_index(name, config=quantised)
@@ -158,7 +158,7 @@ async def _by_words(table: AsyncTable, terms: Collection[str], where: str) -> di
 
 async def _by_vector(table: AsyncTable, vector: Vector, column: str, where: str) -> dict[int, float]:
     found = table.query().nearest_to(vector).column(column).distance_type("cosine").limit(_BY_VECTOR)
-    # with a filter that lets few rows pass, a search without an open end would stop after the first partitions
+    # with a selective filter, a search with a limited number of probes would stop after the first partitions
     found = found.maximum_nprobes(0).minimum_nprobes(_PROBES)
     return await _scores(found, where, "_distance")
 
@@ -173,7 +173,7 @@ async def _scores(query: Any, where: str, column: str) -> dict[int, float]:
 
 
 def best(scores: Mapping[str, Mapping[int, float]], limit: int) -> list[int]:
-    """Return the rows with the highest sum of scores, each list stretched to [0, 1]."""
+    """Return the rows with the highest sum of scores, each list scaled to [0, 1]."""
     total: defaultdict[int, float] = defaultdict(float)
     for of in scores.values():
         if of:

@@ -1,4 +1,4 @@
-"""Open LanceDB tables: one connection per shard folder, one table per owner and noun, handles that never go stale."""
+"""Open LanceDB tables: one connection per shard folder, one table per user and noun, handles that never go stale."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_HANDLES = 2000  # about 10 kB each
 _ROWS_PER_BATCH = 4096
-_SAFE_AGE = timedelta(minutes=2)  # old versions stay that long for readers in other processes
+_SAFE_AGE = timedelta(minutes=2)  # old versions are kept this long for readers in other processes
 _AT_ONCE = timedelta(milliseconds=1)  # zero makes LanceDB warn
 
 
@@ -39,10 +39,10 @@ class Tables:
     """The tables below one folder.
 
     Args:
-        folder: Holds one folder per shard, named by the first two hex digits of the owner.
-        lancedb: The imported module, which takes seconds to import.
+        folder: Folder of the shard folders, each named by the first two hex digits of its users.
+        lancedb: The imported module.
         session: LanceDB's caches, shared by all connections.
-        dimension: Length of the vectors in tables made from now on.
+        dimension: Length of the vectors in new tables.
     """
 
     def __init__(self, folder: Path, lancedb: Any, session: Any, dimension: int) -> None:
@@ -52,16 +52,19 @@ class Tables:
         self._session = session
         self._connections: dict[str, AsyncConnection] = {}
         self._handles: OrderedDict[tuple[Noun, str], _Handle] = OrderedDict()
-        self.on_failure: Callable[[str], None] = lambda owner: None  # hears of owners whose tables could not be read
+        self.on_failure: Callable[[str], None] = lambda owner: None  # called with a user whose tables could not be read
         self._heads = disk.Watched(disk.newest_manifest, "")
         self._shards = disk.Watched[Sequence[str]](list, ())
 
     def shard(self, owner: str) -> Path:
-        """Return the folder of an owner's tables."""
+        """Return the folder of a user's tables."""
         return self.folder / filters.owner(owner)[:2]
 
     def revision(self, noun: Noun, owner: str) -> tuple[str, str]:
-        """Return what changes with every commit of a table, ("", "") while it does not exist; costs a look or two."""
+        """Return name and head of a table, which change with every commit; ("", "") if it does not exist.
+
+        Costs one or two ``stat`` calls while nothing has changed.
+        """
         shard = f"{self.folder}/{filters.owner(owner)[:2]}"
         handle = self._handles.get((noun, owner))
         if handle is not None and (head := self._head(shard, handle.name)):
@@ -72,7 +75,7 @@ class Tables:
         return max(heads, key=lambda each: disk.generation(each[0]), default=("", ""))
 
     async def open(self, noun: Noun, owner: str) -> AsyncTable | None:
-        """Return the owner's table at its newest version, None while there is none."""
+        """Return the user's table at its newest version, None if there is none."""
         name, head = self.revision(noun, owner)
         if not name:
             return None
@@ -90,10 +93,10 @@ class Tables:
 
     @contextlib.asynccontextmanager
     async def reading(self, noun: Noun, owner: str) -> AsyncIterator[AsyncTable | None]:
-        """Give the owner's table to read; a failure lets go of its handle, so that the next attempt starts afresh.
+        """Yield the user's table for reading; on failure, close its handle, so that the next attempt opens a new one.
 
         Raises:
-            StoreUnavailable: Whatever went wrong.
+            StoreUnavailable: On any failure of the store.
         """
         try:
             with guarded(f"open {noun}"):
@@ -108,7 +111,7 @@ class Tables:
 
     @contextlib.asynccontextmanager
     async def snapshot(self, noun: Noun, owner: str) -> AsyncIterator[AsyncTable | None]:
-        """Give a handle of the caller's own, which stays at the version that is the newest now."""
+        """Yield a private handle, which stays at the newest version as of now."""
         with guarded(f"open {noun}"):
             name, _ = self.revision(noun, owner)
             table = await (await self._connection(owner)).open_table(name) if name else None
@@ -119,7 +122,7 @@ class Tables:
                 table.close()  # type: ignore[no-untyped-call]
 
     async def writable(self, noun: Noun, owner: str) -> AsyncTable:
-        """Return the owner's table with today's columns, made or rebuilt where needed; for the one writer only."""
+        """Return the user's table with the current columns, created or rebuilt if needed; only for the lease holder."""
         table = await self.open(noun, owner)
         if table is None:
             name = self._next_name(noun, owner)
@@ -131,7 +134,7 @@ class Tables:
         return table
 
     async def rebuild(self, noun: Noun, owner: str) -> AsyncTable:
-        """Copy the living rows into a new generation and destroy the old ones, deleted rows and versions included."""
+        """Copy the live rows into a new generation and destroy the old ones, with their deleted rows and versions."""
         source = await self.open(noun, owner)
         if source is None:
             raise StoreUnavailable(f"there is no table of {noun} to rebuild")
@@ -154,7 +157,7 @@ class Tables:
         return table
 
     async def drop(self, owner: str) -> None:
-        """Destroy every table of the owner, of every generation, and half-built ones."""
+        """Destroy every table of the user, of every generation, including half-built and quarantined ones."""
         for noun in LAYOUTS:
             self.forget(noun, owner)
         shard = self.shard(owner)
@@ -164,33 +167,33 @@ class Tables:
             await in_thread("load", disk.remove_table, path)
 
     async def rehearse(self) -> None:
-        """Read a row of some table: what a process loads for its first reading shall not cost its first request."""
+        """Read a row of some table, so that one-time loading does not slow down the first request."""
         found = await in_thread("load", disk.some_table, self.folder)
         if found is not None:
             noun, owner = found
-            with contextlib.suppress(StoreUnavailable):  # that owner's trouble alone
+            with contextlib.suppress(StoreUnavailable):  # affects that user only
                 async with self.reading(noun, owner) as table:
                     if table is not None:
                         await table.query().limit(1).to_arrow()
 
     def forget(self, noun: Noun, owner: str) -> None:
-        """Let go of a handle; the next use opens the table anew."""
+        """Close a handle; the next use opens the table again."""
         handle = self._handles.pop((noun, owner), None)
         if handle is not None:
             handle.table.close()  # type: ignore[no-untyped-call]
 
     def path(self, noun: Noun, owner: str) -> Path | None:
-        """Return the folder of the owner's table, None while there is none."""
+        """Return the folder of the user's table, None if there is none."""
         name, _ = self.revision(noun, owner)
         return self.shard(owner) / f"{name}.lance" if name else None
 
     async def compact(self, noun: Noun, owner: str, *, at_once: bool = False) -> None:
-        """Merge fragments, bring indices up to date and drop old versions, all of them if ``at_once``."""
+        """Merge fragments, update indices and drop old versions, including recent ones if ``at_once``."""
         if (table := await self.open(noun, owner)) is not None:
             await table.optimize(cleanup_older_than=_AT_ONCE if at_once else _SAFE_AGE, delete_unverified=at_once)
 
     def close(self) -> None:
-        """Let go of every table and connection."""
+        """Close every table and connection."""
         for handle in self._handles.values():
             handle.table.close()  # type: ignore[no-untyped-call]
         self._handles.clear()
@@ -215,7 +218,7 @@ class Tables:
         return self._heads(f"{shard}/{name}.lance/{disk.VERSIONS}")
 
     def _next_name(self, noun: Noun, owner: str) -> str:
-        """Return a name never used before: a stale handle elsewhere must not be able to revive what was dropped."""
+        """Return a name never used before, so that another process's stale handle cannot revive a dropped table."""
         last = max((disk.generation(name) for name in disk.table_names(self.shard(owner), owner, noun)), default=0)
         return f"{noun}_{owner}_g{max(time.time_ns() // 1_000_000, last + 1)}"
 
@@ -228,20 +231,20 @@ class Tables:
 
 @contextlib.contextmanager
 def guarded(action: str) -> Iterator[None]:
-    """Turn whatever LanceDB and the disk raise into ``StoreUnavailable``, which says nothing about content."""
+    """Turn any exception of LanceDB or the disk into ``StoreUnavailable``, whose message contains no user texts."""
     try:
         yield
     except ProxyError:
         raise
-    except Exception as error:  # its native part panics with a class of its own
+    except Exception as error:  # LanceDB's native panics have their own exception class
         message = f"could not {action} ({type(error).__name__}); `throughline check` says more"
         raise StoreUnavailable(message, headers={"Retry-After": "1"}) from error
 
 
 def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:
-    """Return a batch in today's columns: unknown ones go, new ones and vectors of another dimension are null.
+    """Return a batch with the current columns: unknown ones dropped, new ones and vectors of another dimension null.
 
-    Where a vector is missing, the row waits for all of its vectors.
+    A row with a missing vector is embedded again, for all of its vectors.
     """
     import pyarrow as pa  # noqa: PLC0415
 

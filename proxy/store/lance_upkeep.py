@@ -1,4 +1,4 @@
-"""Upkeep of an owner's tables while nothing writes them: compact, purge, heal after a power loss."""
+"""Upkeep of a user's tables while nothing writes them: compact, purge, heal after a power loss."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _FRAGMENTS_BEFORE_COMPACTION = 8
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """Result of ``examine``: the count of tables, and those with a broken newest version."""
+    """Result of ``examine``: the number of tables, and the names of those with a broken newest version."""
 
     tables: int
     broken: tuple[str, ...]
 
 
 async def purge(tables: Tables, owner: str) -> None:
-    """Make deleted and overwritten rows leave the disk, with damaged tables of the owner that hold them as well."""
+    """Remove deleted and overwritten rows from the disk, including the user's quarantined tables and versions."""
     for table in disk.set_aside_tables(tables.folder, owner):
         disk.remove_table(table)
     for noun in NOUNS:
@@ -40,7 +40,7 @@ async def purge(tables: Tables, owner: str) -> None:
 
 
 async def maintain(tables: Tables, owner: str, *, index_above_rows: int) -> None:
-    """Compact the tables where reads have become slow, and index those of more rows than that."""
+    """Compact fragmented tables, and index tables with more than ``index_above_rows`` rows."""
     for noun in NOUNS:
         with guarded(f"compact {noun}"):
             path = tables.path(noun, owner)
@@ -52,12 +52,12 @@ async def maintain(tables: Tables, owner: str, *, index_above_rows: int) -> None
 
 
 async def heal(tables: Tables, owner: str) -> list[str]:
-    """Set aside newest versions that a power loss cut, where there is an earlier one, and return their names."""
+    """Quarantine newest versions cut by a power loss if there is an earlier one; return their names."""
     return [name for noun in NOUNS for name in _healed(tables, noun, owner)]
 
 
 def examine(folder: Path) -> StoreHealth:
-    """Look at the newest version of every table of every owner, once the folder was written to."""
+    """Check that the folder is writable, then the newest version of every user's tables."""
     probe = folder / ".probe"
     probe.write_bytes(b"")
     probe.unlink()

@@ -1,4 +1,4 @@
-"""Leases: a scope's memory is written by one holder at a time, across tasks and processes."""
+"""Leases: only one holder at a time, across tasks and processes, writes a user's memory."""
 
 from __future__ import annotations
 
@@ -28,25 +28,31 @@ _MAX_PAUSE_S = 0.05
 
 @dataclass(slots=True)
 class _Waiting:
-    """Somebody of this process who waits for an owner's lease."""
+    """A task of this process that waits for a user's lease.
+
+    Attributes:
+        holder: Holder name of the task.
+        given: Set once the lease is handed over to the task.
+        has_left: True if the task gave up waiting.
+    """
 
     holder: str
-    given: asyncio.Event = field(default_factory=asyncio.Event)  # it was handed over
-    has_left: bool = False  # without it
+    given: asyncio.Event = field(default_factory=asyncio.Event)
+    has_left: bool = False
 
 
 class LeaseLost(StoreUnavailable):
-    """Another holder has taken the lease over, after this one could not renew it in time."""
+    """Another holder took the lease over, because it was not renewed in time."""
 
 
 class Leases:
-    """The leases of every owner.
+    """Leases of every user.
 
     Args:
-        db: Where they are kept, for all processes to see.
-        clock: Tells ``held`` the time.
-        lease_s: After so long a dead process's ``held`` is taken over.
-        wait_s: So long ``held`` waits for another holder.
+        db: The database, shared by all processes.
+        clock: Clock of ``held``.
+        lease_s: Lifetime of a lease of ``held``, after which it may be taken from a dead process.
+        wait_s: Maximum time that ``held`` waits for another holder.
     """
 
     def __init__(
@@ -68,17 +74,17 @@ class Leases:
         self._acquire = db.prepare(acquire, columns=leases.c.keys())
 
     async def acquire(self, scope: Scope, holder: str, lease_s: float, now: datetime) -> bool:
-        """Take the owner's lease if it is free, run out, or the holder's own; say whether it is now the holder's."""
+        """Take the user's lease if it is free, expired or already the holder's; return whether the holder has it."""
         values = {"owner": scope.user, "holder": holder, "until_ms": _until_ms(now, lease_s), "now": to_ms(now)}
         return bool(await self._db.submit(lambda connection: self._acquire.fetch(connection, values)))
 
     async def renew(self, scope: Scope, holder: str, lease_s: float, now: datetime) -> bool:
-        """Hold the lease for longer; False if another holder has taken it over."""
+        """Extend the lease; return False if another holder took it over."""
         update = leases.update().where(*_held_by(scope, holder)).values(until_ms=_until_ms(now, lease_s))
         return await self._db.submit(lambda connection: connection.execute(update).rowcount) == 1
 
     async def release(self, scope: Scope, holder: str) -> None:
-        """Give the lease back, if it is still the holder's: to who waits for it here, before others can take it."""
+        """Release the lease if the holder has it; hand it over directly to a waiting task of this process."""
         waiting = self._waiting.get(scope.user)
         which = _held_by(scope, holder)
         change: sa.Update | sa.Delete = leases.delete().where(*which)
@@ -92,19 +98,19 @@ class Leases:
             await self.release(scope, waiting.holder)
 
     def is_wanted(self, scope: Scope) -> bool:
-        """Return whether somebody of this process waits for the owner's lease: a long holder lets go between steps."""
+        """Return whether a task of this process waits for the user's lease; long holders release it between steps."""
         return scope.user in self._waiting
 
     @asynccontextmanager
     async def held(self, scope: Scope, *, wait_s: float | None = None) -> AsyncIterator[None]:
-        """Hold the owner's lease for a block of code, renewed for as long as it runs; not reentrant.
+        """Hold the user's lease for a block of code and renew it while the block runs; not reentrant.
 
         Args:
-            scope: Whose.
-            wait_s: Overrides how long to wait for another holder.
+            scope: The user.
+            wait_s: Maximum wait for another holder; None for the default.
 
         Raises:
-            StoreUnavailable: If another holder does not let go in time.
+            StoreUnavailable: If another holder does not release it in time.
             LeaseLost: As ``kept`` does.
         """
         holder = f"{self._process}.{next(self._numbers)}"
@@ -128,10 +134,10 @@ class Leases:
 
     @asynccontextmanager
     async def kept(self, scope: Scope, holder: str, lease_s: float) -> AsyncIterator[None]:
-        """Renew a lease that the holder has for as long as a block of code runs; the block ends with the lease.
+        """Renew the holder's lease while a block of code runs; cancel the block if the lease is lost.
 
         Raises:
-            LeaseLost: If another holder has taken it over; the block was cancelled where it stood.
+            LeaseLost: If another holder took it over; the block was cancelled.
         """
         try:
             async with asyncio.timeout(None) as limit:
@@ -159,7 +165,7 @@ class Leases:
             raise
         finally:
             del self._waiting[scope.user]
-            if waiting.has_left:  # it may have been given, or taken, just then
+            if waiting.has_left:  # the lease may have been handed over or acquired at that moment
                 await shielded(self._give_back(scope, holder), "lease")
 
     async def _keep(self, scope: Scope, holder: str, lease_s: float, end: Callable[[float], None]) -> None:

@@ -1,4 +1,4 @@
-"""Ledger of injected texts by conversation, so that later requests put them back byte for byte."""
+"""Ledger of injected texts by session, so that later requests repeat them byte for byte."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from proxy.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One injected text.
+    """An injected text.
 
     Args:
-        anchor: Chain hash of the message at which it stands, or ``signature_hash`` of the reply that followed it,
-            where another text stood there before another reply.
+        anchor: Chain hash of the message that it was injected into; or ``signature_hash`` of the reply that followed,
+            if that message had another text before another reply.
         kind: ``profile`` and ``opening`` on the first user message, ``block`` on any.
-        text: What was injected, byte for byte.
-        memory_ids: The memories and episodes that it shows.
-        apart: Whether it stood as a part of its own behind those of the message; None: not known.
+        text: The injected text, byte for byte.
+        memory_ids: Ids of the memories and episodes in it.
+        apart: Whether it was a separate content part after those of the message; None if unknown.
     """
 
     anchor: str
@@ -35,7 +35,7 @@ class LedgerEntry:
 
 
 class Ledger:
-    """The ledgers of every conversation."""
+    """Store of the ledgers of every session."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -48,7 +48,7 @@ class Ledger:
         self._read = db.prepare(_READ)
 
     def put(self, scope: Scope, connection: sa.Connection, entries: Sequence[LedgerEntry]) -> None:
-        """Write entries inside the caller's transaction; one at the same place is replaced."""
+        """Write entries inside the caller's transaction; replace those with the same anchor and kind."""
         rows = [
             {
                 "owner": scope.user,
@@ -64,7 +64,7 @@ class Ledger:
         self._put.execute_all(connection, rows)
 
     async def read(self, scope: Scope, session: str) -> list[LedgerEntry]:
-        """Return everything injected in a conversation, in no particular order."""
+        """Return all entries of a session, in no particular order."""
         values = {"owner": scope.user, "session": session}
         rows = await self._db.query(lambda connection: self._read.fetch(connection, values))
         return [
@@ -73,12 +73,12 @@ class Ledger:
         ]
 
     async def drop_memories(self, scope: Scope, ids: Collection[str]) -> int:
-        """Drop the entries, of all conversations of the owner, that show any of these memories; return how many."""
+        """Delete the entries of all the user's sessions that contain any of these memories; return their number."""
         wanted = frozenset(ids)
         return await self._drop(scope, lambda entry: not wanted.isdisjoint(entry.memory_ids))
 
     async def drop_shared(self, shares: Collection[str]) -> None:
-        """Drop the entries, of anybody's conversations, that show what was shared under these ids."""
+        """Delete the entries of all users' sessions that contain memories shared under these ids."""
 
         def drop(connection: sa.Connection) -> None:
             found = sa.func.instr if connection.dialect.name == "sqlite" else sa.func.pg_catalog.position
@@ -90,11 +90,11 @@ class Ledger:
             await self._db.submit(drop)
 
     async def drop_text(self, scope: Scope, predicate: Callable[[str], bool]) -> int:
-        """Drop the entries, of all conversations of the owner, whose text satisfies ``predicate``; return how many."""
+        """Delete the entries of all the user's sessions whose text satisfies ``predicate``; return their number."""
         return await self._drop(scope, lambda entry: predicate(entry.text))
 
     async def _drop(self, scope: Scope, matches: Callable[[LedgerEntry], bool]) -> int:
-        """Look for entries beside the writers, who must not wait for it; then delete those found by their keys."""
+        """Search in a read transaction, so as not to block writers; then delete the found entries by key."""
         rows = await self._db.query(lambda connection: connection.execute(_ALL, {"owner": scope.user}).all())
         keys = await in_thread("cpu", _matching, scope.user, rows, matches)
         if keys:

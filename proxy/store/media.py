@@ -1,4 +1,4 @@
-"""Documents and images: what is known of each, how far it is read, and who is reading it."""
+"""Documents and images: metadata, progress of their ingestion, and its lease."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _FIELDS = {kind: frozenset(field.name for field in fields(of)) for kind, of in _
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Something that is to be read, held by one reader.
+    """A document or image leased to one reader for ingestion.
 
     Args:
-        scope: Whose; with the agent that showed it.
-        item: What is known so far.
-        holder: Who reads it.
-        attempts: How often it was begun, this time included.
+        scope: User and agent that uploaded it.
+        item: Its current metadata.
+        holder: Name of the reader.
+        attempts: Number of started attempts, including this one.
     """
 
     scope: Scope
@@ -46,13 +46,13 @@ class Reading:
 
 
 class Media:
-    """The documents and images of every owner."""
+    """Store of every user's documents and images."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def add(self, scope: Scope, item: Shown) -> tuple[Shown, bool]:
-        """Keep something new, to be read; return it, or what this agent showed before of the same bytes, and which."""
+        """Insert an item unless this agent has one of the same bytes; return the stored item and whether it is new."""
         row = {
             "owner": scope.user,
             "id": item.id,
@@ -81,7 +81,7 @@ class Media:
         """Return one document or image.
 
         Raises:
-            NotFound: If there is none of this id, and kind, in view.
+            NotFound: If no visible item has this id and kind.
         """
         where = [*_owned(scope), media.c.id == media_id, *([media.c.kind == kind] if kind else [])]
         query = sa.select(media.c.kind, media.c.body).where(*where)
@@ -91,7 +91,7 @@ class Media:
         return _decoded(row)
 
     async def named(self, scope: Scope, sha256: str) -> Shown | None:
-        """Return what is in view of these bytes, None if they were never shown."""
+        """Return the visible item with these bytes, None if there is none."""
         query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.sha256 == sha256)
         row = await self._db.query(lambda connection: connection.execute(query).first())
         return None if row is None else _decoded(row)
@@ -106,12 +106,12 @@ class Media:
         without: Collection[str] = (),
         project: str = "",
     ) -> tuple[list[Shown], bool]:
-        """Return what is in view of one kind, newest first, those ``without`` aside, and whether there is more.
+        """Return a page of visible items of one kind, newest first, excluding ``without``, and whether there are more.
 
-        ``project`` is the id of a project, for its own ones; ``*`` means all projects.
+        ``project`` is the id of a project, for its own items; ``*`` means all projects.
 
         Raises:
-            NotFound: If there is no ``after`` to continue behind.
+            NotFound: If there is no item ``after``.
         """
         query = sa.select(media.c.kind, media.c.body).where(media.c.owner == scope.user, media.c.kind == kind)
         query = query.where(listed(scope, media.c.agent, project))
@@ -126,7 +126,7 @@ class Media:
         return items[:limit], limit is not None and len(items) > limit
 
     async def change(self, scope: Scope, media_id: str, edit: Callable[[Shown], Shown]) -> Shown | None:
-        """Change what is known of something; None if it is gone."""
+        """Update an item with ``edit`` and return it; None if it is deleted."""
 
         def update(connection: sa.Connection) -> Shown | None:
             where = (media.c.owner == scope.user, media.c.id == media_id)
@@ -165,13 +165,13 @@ class Media:
         return await self._db.submit(update)
 
     async def is_last(self, scope: Scope, media_id: str, sha256: str) -> bool:
-        """Return whether nothing else of the owner has the bytes of something."""
+        """Return whether no other item of the user has the same bytes."""
         others = (media.c.owner == scope.user, media.c.sha256 == sha256, media.c.id != media_id)
         query = sa.select(media.c.id).where(*others).limit(1)
         return await self._db.query(lambda connection: connection.execute(query).first()) is None
 
     async def remove(self, scope: Scope, media_id: str) -> None:
-        """Delete the row of something, if it is there still."""
+        """Delete an item's row, if it exists."""
         gone = media.delete().where(media.c.owner == scope.user, media.c.id == media_id)
         await self._db.submit(lambda connection: connection.execute(gone).close())
 
@@ -184,14 +184,14 @@ class Media:
         only: MediaKind | None = None,
         is_for_others: bool = False,
     ) -> Reading | None:
-        """Take what has waited longest and nobody reads; None if there is nothing.
+        """Lease the due item that has waited longest; return None if there is none.
 
         Args:
-            holder: Who reads it.
-            now: What is due by now counts.
-            lease_s: How long it is held without ``renew``.
-            only: Kind of what is taken, where it is not to be both.
-            is_for_others: Take nothing of an owner for whom something is being read.
+            holder: Name of the reader.
+            now: Time by which items must be due.
+            lease_s: Lifetime of the lease without ``renew``.
+            only: Kind of item; None for both.
+            is_for_others: Whether to skip users with an item that is being read.
         """
         due = [media.c.status == "processing", media.c.due_ms <= to_ms(now), media.c.until_ms <= to_ms(now)]
         if only:
@@ -206,13 +206,13 @@ class Media:
         return await self._take(found[0], found[1], holder, now=now, lease_s=lease_s)
 
     async def renew(self, scope: Scope, media_id: str, holder: str, *, until: datetime) -> bool:
-        """Go on holding something; False if somebody else has it, or it is gone."""
+        """Extend the lease of an item; return False if the holder lost it or the item is deleted."""
         held = (media.c.owner == scope.user, media.c.id == media_id, media.c.holder == holder)
         update = media.update().where(*held).values(until_ms=to_ms(until))
         return await self._db.submit(lambda connection: connection.execute(update).rowcount) == 1
 
     async def put_off(self, scope: Scope, media_id: str, holder: str, *, due: datetime, is_counted: bool) -> None:
-        """Let go of something that is to be tried again."""
+        """Release an item until its next attempt."""
         held = (media.c.owner == scope.user, media.c.id == media_id, media.c.holder == holder)
         attempts = media.c.attempts - (0 if is_counted else 1)
         values = {"holder": "", "until_ms": 0, "due_ms": to_ms(due), "attempts": attempts}
@@ -220,25 +220,25 @@ class Media:
         await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def waiting(self, scope: Scope) -> list[Shown]:
-        """Return what is in view and not read yet."""
+        """Return the visible items that are not ingested yet."""
         query = sa.select(media.c.kind, media.c.body).where(*_owned(scope), media.c.status == "processing")
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_decoded(row) for row in rows]
 
     async def of_session(self, scope: Scope, session: str) -> list[Shown]:
-        """Return what came with a conversation."""
+        """Return the visible items that a session's requests contained."""
         query = sa.select(media.c.kind, media.c.body).where(*_owned(scope))
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [item for row in rows if (item := _decoded(row)).session == session]
 
     async def read(self, scope: Scope) -> list[Shown]:
-        """Return what of the owner is read, of all agents."""
+        """Return the user's ingested items, of all agents."""
         query = sa.select(media.c.kind, media.c.body).where(media.c.owner == scope.user, media.c.status == "ready")
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_decoded(row) for row in rows]
 
     async def read_again(self, scope: Scope, media_id: str, *, now: datetime) -> None:
-        """Have something read once more, because what was made of it is gone."""
+        """Queue an item for ingestion again, because its chunks are lost."""
 
         def edit(connection: sa.Connection) -> None:
             where = (media.c.owner == scope.user, media.c.id == media_id)
@@ -251,7 +251,7 @@ class Media:
         await self._db.submit(edit)
 
     async def blobs(self) -> dict[str, set[str]]:
-        """Return the names of the bytes in use, by owner."""
+        """Return the names of the blobs in use, by user."""
         rows = await self._db.query(
             lambda connection: connection.execute(sa.select(media.c.owner, media.c.sha256)).all()
         )
@@ -286,15 +286,15 @@ def _due(now: datetime) -> dict[str, Any]:
 
 
 def kind_of(item: Shown) -> MediaKind:
-    """Return which of the two something is."""
+    """Return the kind of an item."""
     return "document" if isinstance(item, Document) else "image"
 
 
 def checked(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns of a row that another server wrote, with every field of the type that a row has.
+    """Return the columns of an imported row, with every field checked against the type.
 
     Raises:
-        ValueError: If it describes no document and no image.
+        ValueError: If it describes neither a document nor an image.
     """
     if kind not in _TYPES:
         raise ValueError(f"{kind!r} is no kind of file")
@@ -338,6 +338,6 @@ def _decoded(row: Sequence[Any]) -> Shown:
     for name in _TUPLES:
         if known.get(name) is not None:
             known[name] = tuple(known[name])
-    if known.get("content_type"):  # as earlier versions made them
+    if known.get("content_type"):  # earlier versions stored marks in these texts
         known |= {name: unmarked(known[name]) for name in ("summary", "outline") if isinstance(known.get(name), str)}
     return _TYPES[kind](**known)

@@ -1,4 +1,4 @@
-"""The schema as an ordered list of steps; a database remembers how many it has taken."""
+"""SQL schema as an ordered list of steps; a database stores the number of steps applied."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from proxy.errors import ConfigError
 
-# Each step is a list of statements and never changes once released; a change is a new step at the end. The names in
-# braces are the few words in which the two engines differ. Tests compare the result with the tables in the code.
+# Each step is a list of SQL statements and never changes after its release; a change is a new step at the end. Names
+# in braces are the words in which the two engines differ. Tests compare the result with the tables in the code.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE sessions (
@@ -99,7 +99,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ("ALTER TABLE keys ADD COLUMN offers_recall BOOLEAN",),
     ("ALTER TABLE replies ADD COLUMN inside {blob}",),
-    (  # decided anew where a conversation goes on
+    (  # lost compactions are made again when a session continues
         "DROP TABLE compactions",
         """CREATE TABLE compactions (
             owner TEXT NOT NULL, session TEXT NOT NULL, window_tokens INTEGER NOT NULL, anchor TEXT NOT NULL,
@@ -198,14 +198,14 @@ _WORDS = {
 
 
 def migrate(connection: sa.Connection, exclude: Callable[[sa.Connection], None]) -> int:
-    """Take the steps that the database has not taken yet; return its version.
+    """Apply the steps that the database lacks; return its version.
 
     Args:
-        connection: In a write transaction: all steps are taken or none.
-        exclude: Keeps other processes from migrating at the same time.
+        connection: Connection in a write transaction, so that all steps are applied or none.
+        exclude: Function that locks migrations for other processes.
 
     Raises:
-        ConfigError: If a newer version of ours has migrated it further.
+        ConfigError: If a newer version of Throughline has migrated the database further.
     """
     exclude(connection)
     connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS meta (version INTEGER NOT NULL)")

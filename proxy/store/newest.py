@@ -1,4 +1,4 @@
-"""The newest of 100,000 memories and the number of each status, without decoding every record."""
+"""Newest memories of a table and counts by status, without decoding each of 100,000 records."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from proxy.types import STATUSES, Memory
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_FIRST = 500  # rows that are looked at one by one: a pass over 100,000 takes 60 ms
-_STATUS = r'"status":"(?P<status>[a-z]+)"'  # before the metadata, which may have a word for it as well
-_CREATED = r'"created_at":(?P<at>-?\d+)'  # in a record it stands before anything of the user's that is not escaped
+_FIRST = 500  # rows checked one by one; a pass over 100,000 takes 60 ms
+_STATUS = r'"status":"(?P<status>[a-z]+)"'  # comes before the metadata, which may have the same key
+_CREATED = r'"created_at":(?P<at>-?\d+)'  # comes before any unescaped text of the user
 
 
 def newest(table: pa.Table, *, status: str = "", before: tuple[datetime, str] | None = None) -> Iterator[Memory]:
-    """Return the memories of a table with ``id`` and ``record``, newest first, read as they are asked for.
+    """Return the memories of a table with ``id`` and ``record`` lazily, newest first.
 
     Args:
         table: The rows.
-        status: Most rows of another one are left out; the caller still looks.
-        before: Time and id behind which to go on; "" for all.
+        status: Status to keep; a prefilter, so the caller must check it again. "" for all.
+        before: Time and id of the memory to continue behind; None for all.
     """
     import pyarrow as pa  # noqa: PLC0415 - takes part of a second and is loaded in the background
     import pyarrow.compute as pc  # noqa: PLC0415
@@ -43,7 +43,7 @@ def newest(table: pa.Table, *, status: str = "", before: tuple[datetime, str] | 
 
 
 def _walk(records: pa.ChunkedArray, order: Sequence[int], mark: str) -> Iterator[Memory]:
-    """Yield the memories with a mark in their records; behind the first, all rows are looked at in one pass."""
+    """Yield the memories whose record contains ``mark``; beyond ``_FIRST`` rows, one pass finds all marks."""
     import pyarrow.compute as pc  # noqa: PLC0415
 
     decode_one = decoder(MEMORIES)
@@ -59,7 +59,7 @@ def _walk(records: pa.ChunkedArray, order: Sequence[int], mark: str) -> Iterator
 
 
 def counted(table: pa.Table) -> dict[str, int]:
-    """Return how many rows with ``record`` have each status, in the order of ``STATUSES``."""
+    """Return the number of rows with ``record`` by status, in the order of ``STATUSES``."""
     import pyarrow.compute as pc  # noqa: PLC0415
 
     told = pc.struct_field(pc.extract_regex(table.column("record"), _STATUS), "status")

@@ -1,4 +1,4 @@
-"""Two messages in a row of a conversation, by which it is recognised where a client leaves out what came before."""
+"""Pairs of consecutive messages, which identify a session when a client omits its earlier messages."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from proxy.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A stored point of a hash chain, and the one before it.
+    """Two consecutive stored points of a hash chain.
 
     Args:
-        name: Hash of both messages, whatever came before them.
-        before: Chain hash of the first.
-        hash: Chain hash of the second.
-        state: The chain's state after it.
-        session: Conversation that went through both.
-        seq: Place of the second in it.
+        name: Hash of both messages, independent of earlier ones.
+        before: Chain hash of the first message.
+        hash: Chain hash of the second message.
+        state: State of the chain after the second message.
+        session: Session that contains both.
+        seq: Position of the second message in the session.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Pair:
 
 
 def find_pairs(connection: sa.Connection, scope: Scope, names: Sequence[str]) -> list[Pair]:
-    """Return every stored pair of this user and agent among ``names``, those of the latest messages first."""
+    """Return the stored pairs of this user and agent among ``names``, at most ``_MAX_PAIRS``, latest first."""
     values = {"owner": scope.user, "agent": scope.agent, "names": list(names)}
     return [
         Pair(row.pair, row.before, row.hash, row.hash + row.rest, row.session, row.seq)
@@ -41,7 +41,7 @@ def find_pairs(connection: sa.Connection, scope: Scope, names: Sequence[str]) ->
     ]
 
 
-_MAX_PAIRS = 200  # a short exchange ("go on", "thanks") may stand in very many conversations
+_MAX_PAIRS = 200  # a short exchange ("go on", "thanks") may occur in very many sessions
 _FIND = (
     sa.select(chain.c.pair, chain.c.before, chain.c.hash, chain.c.rest, chain.c.session, chain.c.seq)
     .where(

@@ -1,4 +1,4 @@
-"""Conditions on the column ``agent``, which holds the partition of a row."""
+"""SQL conditions on the column ``agent``, which holds the partition of a row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proxy.types.scope import partition, parts
 
 
 def owned(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
-    """Return the condition for rows that may be read and changed by their id: without a project, of all projects."""
+    """Return the condition for rows that a scope may access by id; without a project, rows of all projects."""
     agent, project, _ = parts(scope.agent)
     if project:
         return column.in_(scope.partitions)
@@ -20,12 +20,12 @@ def owned(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
 
 
 def listed(scope: Scope, column: sa.Column[Any], project: str) -> sa.ColumnElement[bool]:
-    """Return the condition for rows of a list.
+    """Return the condition for rows of a listing.
 
     Args:
-        scope: Whose.
-        column: Partition of a row.
-        project: Id of the project whose own rows are meant; ``*``: of all projects; "": what the scope sees.
+        scope: The requesting scope.
+        column: Partition column.
+        project: Id of a project, for its own rows; ``*`` for all projects; "" for all rows that the scope sees.
     """
     if not project:
         return column.in_(scope.partitions)
@@ -36,7 +36,7 @@ def listed(scope: Scope, column: sa.Column[Any], project: str) -> sa.ColumnEleme
 
 
 def reached(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
-    """Return the condition for all rows that ``Scope.owns``, those in quarantine included."""
+    """Return the condition for all rows that ``Scope.owns``, including quarantined ones."""
     found = []
     for one in (scope.agent, *scope.also):
         agent, project, _ = parts(one)
@@ -50,7 +50,7 @@ def reached(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
 
 
 def covered(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
-    """Return the condition for all rows of an agent, of a project, or of an agent in a project."""
+    """Return the condition for all rows of the scope's agent, project, or agent in a project."""
     agent, project, _ = parts(scope.agent)
     if agent:
         name = f"{agent}.{project}" if project else agent

@@ -1,4 +1,4 @@
-"""The text under which a stored thing is found: what is tokenised, and what is embedded."""
+"""Texts of stored items for search: one to tokenise, one to embed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 _WORD_BREAK = re.compile(r"[_.\-\s]+")
-_HEAD_OF_DATA = 120  # characters of a dump, a log or encoded bytes
+_HEAD_OF_DATA = 120  # characters embedded of a dump, a log or encoded bytes
 
 
 def day(moment: datetime) -> str:
-    """Return a date in words that a question would use: ``8 May 2023``."""
+    """Return a date as users write it in questions: ``8 May 2023``."""
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
 
 
 def lexical_text(thing: Memory | Episode | Chunk) -> str:
-    """Return what is tokenised; an episode is found by its date too, a chunk by the name of its file."""
+    """Return the text to tokenise; an episode's includes its date, a chunk's includes the name of its file."""
     if isinstance(thing, Chunk):
         made = " ".join(_WORD_BREAK.sub(" ", part) for part in (thing.name, thing.heading) if part)
         taken = day(thing.taken_at) if thing.taken_at else ""
@@ -31,7 +31,7 @@ def lexical_text(thing: Memory | Episode | Chunk) -> str:
 
 
 def dense_text(thing: Memory | Episode | Chunk) -> str:
-    """Return what is embedded; an episode says when and by whom it was said, a chunk where it stands."""
+    """Return the text to embed; an episode's includes date and role, a chunk's includes its heading or file name."""
     if isinstance(thing, Chunk):
         where = thing.heading or thing.name
         return f"{where}: {thing.text}" if where else thing.text
@@ -39,14 +39,14 @@ def dense_text(thing: Memory | Episode | Chunk) -> str:
 
 
 def _telling(text: str) -> str:
-    """Return what of an episode is worth embedding: all of it, or the head of data, of which more says nothing more."""
+    """Return prose in full, and only the head of data, as more of it does not improve the vector."""
     return text if is_prose(text) else text[:_HEAD_OF_DATA]
 
 
 def place_in_session(row: Episode) -> tuple[datetime, int, int]:
-    """Return what turns of one conversation are ordered by.
+    """Return the sort key of turns in a session.
 
-    Time comes first: where each request carries the new message only, positions begin anew with every turn.
+    Time comes first: if each request contains only the new message, positions restart with every turn.
     """
     return row.at, row.seq, row.piece
 
@@ -55,8 +55,8 @@ def trails(episodes: Sequence[Episode]) -> dict[str, list[Episode]]:
     """Return for each episode, by id, the window of up to three that ends with it, in order.
 
     Args:
-        episodes: Turns of one or more conversations, in any order; a window never spans two conversations. The last two
-            stored turns of a conversation should come along with new ones.
+        episodes: Turns of one or more sessions, in any order; a window never spans two sessions. Include the last two
+            stored turns of a session with its new ones.
     """
     ordered = sorted(episodes, key=lambda row: (row.session, *place_in_session(row)))
     return {

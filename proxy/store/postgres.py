@@ -1,4 +1,4 @@
-"""Postgres through asyncpg."""
+"""Postgres engine, through asyncpg."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 T = TypeVar("T")
 
-_MIGRATION_LOCK = 0x7468726F  # any number, the same in every process of ours
+_MIGRATION_LOCK = 0x7468726F  # arbitrary, but the same in every Throughline process
 
 
 class PostgresEngine:
-    """Postgres, whose transactions run on the loop."""
+    """Postgres engine; its transactions run on the event loop."""
 
     def __init__(self, url: sa.URL) -> None:
         self._engine: AsyncEngine = create_async_engine(url.set(drivername="postgresql+asyncpg"), pool_pre_ping=True)
@@ -23,7 +23,7 @@ class PostgresEngine:
         self.dialect = self._engine.dialect
 
     async def prepare(self) -> None:
-        """Do nothing: the database exists."""
+        """Do nothing: the operator creates the database."""
 
     async def run(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work`` in a read transaction."""
@@ -36,19 +36,19 @@ class PostgresEngine:
             return await connection.run_sync(work)
 
     def exclude(self, connection: sa.Connection) -> None:
-        """Take an advisory lock that goes with the transaction."""
+        """Take an advisory lock until the transaction ends."""
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
 
     def insert(self, table: sa.Table) -> sqlite.Insert:
-        """Return an INSERT that knows ON CONFLICT."""
+        """Return an INSERT that supports ON CONFLICT."""
         return postgresql.insert(table)  # type: ignore[return-value]  # the same methods under another name
 
     async def scrub(self) -> bool:
-        """Leave it to the server: autovacuum reuses the space, backups are the operator's."""
+        """Do nothing: the server's autovacuum reuses the space, and the operator handles backups."""
         return True
 
     async def examine(self, budget_s: float | None) -> list[str]:
-        """Leave it to the server."""
+        """Report no damage: checks are the server's task."""
         del budget_s
         return []
 

@@ -1,4 +1,4 @@
-"""Names of a user's projects, by the ids that their memory is kept under."""
+"""Names of a user's projects, by the ids used in partitions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from proxy.types.scope import partition
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """One project.
+    """A project of a user.
 
     Args:
-        id: As in partitions.
-        name: As the client named it first.
-        created_at, last_at: When something was first and last said or stored in it.
+        id: Id as it appears in partitions.
+        name: Name as the client first wrote it.
+        created_at, last_at: Times of the first and last request in it.
     """
 
     id: str
@@ -32,7 +32,7 @@ class Project:
 
 
 class Projects:
-    """The projects of every owner."""
+    """Store of every user's projects."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -42,7 +42,7 @@ class Projects:
         )
 
     async def note(self, scope: Scope, name: str, *, now: datetime) -> None:
-        """Keep the name of the scope's project, and when it was last used."""
+        """Store the name of the scope's project and the time of its use."""
         row = {
             "owner": scope.user,
             "id": scope.project,
@@ -54,7 +54,7 @@ class Projects:
         await self._db.submit(lambda connection: connection.execute(self._put, row).close())
 
     async def all(self, scope: Scope) -> list[Project]:
-        """Return the projects in view, the one used last first: all of the user's, or the scope's own."""
+        """Return the visible projects, most recently used first: all of the user's, or only the scope's."""
         query = sa.select(projects).where(projects.c.owner == scope.user).order_by(projects.c.last_ms.desc())
         if scope.project:
             query = query.where(projects.c.id == scope.project)
@@ -62,11 +62,11 @@ class Projects:
         return [Project(row.id, row.name, from_ms(row.created_ms), from_ms(row.last_ms)) for row in rows]
 
     async def names(self, scope: Scope) -> dict[str, str]:
-        """Return the names of the projects in view by their ids."""
+        """Return the names of the visible projects, by id."""
         return {one.id: one.name for one in await self.all(scope)}
 
     async def get(self, scope: Scope, project: str) -> Project:
-        """Return one project in view, by its id or its name.
+        """Return a visible project by its id or its name.
 
         Raises:
             NotFound: If there is none.

@@ -1,4 +1,4 @@
-"""Conversations, documents and memories that are set apart, and why."""
+"""Quarantined sessions, documents and memories, with reasons."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ FoundBy = Literal["user", "detector"]
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Something in quarantine.
+    """A quarantine entry.
 
     Args:
         id: ``qua_`` and 24 hex digits.
-        kind: What it is.
-        target: Its id.
-        reason: In words.
-        by: Who set it apart.
-        created_at: When.
-        agent: Its partition, without what sets it apart.
+        kind: Kind of the quarantined object.
+        target: Id of the quarantined object.
+        reason: Reason in words.
+        by: Origin of the entry: the user or a detector.
+        created_at: Time of the quarantine.
+        agent: Partition of the object, without the quarantine mark.
     """
 
     id: str
@@ -43,19 +43,19 @@ class Apart:
 
     @property
     def is_released(self) -> bool:
-        """True for an entry that only keeps its place in the list."""
+        """True for a released entry, which only serves as a position in the list."""
         return self.target == self.id
 
 
 class Quarantine:
-    """Quarantine of every owner."""
+    """Store of every user's quarantine entries."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._put = db.insert(quarantine).on_conflict_do_nothing(index_elements=["owner", "target"])
 
     async def add(self, scope: Scope, one: Apart) -> Apart:
-        """Keep an entry; return it, or the one that there was for the same thing."""
+        """Insert an entry; return it, or the existing entry of the same object."""
         row = {
             "owner": scope.user,
             "id": one.id,
@@ -76,20 +76,20 @@ class Quarantine:
         return _apart(await self._db.submit(put))
 
     async def all(self, scope: Scope) -> list[Apart]:
-        """Return the entries in view, newest first."""
+        """Return the visible entries, newest first, without released ones."""
         return [one for one in await self.ever(scope) if not one.is_released]
 
     async def ever(self, scope: Scope) -> list[Apart]:
-        """Return the entries in view with the released ones, newest first."""
+        """Return the visible entries, including released ones, newest first."""
         mine = quarantine.c.owner == scope.user, owned(scope, quarantine.c.agent)
         query = sa.select(quarantine).where(*mine).order_by(quarantine.c.created_ms.desc(), quarantine.c.id.desc())
         return [_apart(row) for row in await self._db.query(lambda connection: connection.execute(query).all())]
 
     async def get(self, scope: Scope, id_: str) -> Apart:
-        """Return an entry by its id or that of what is set apart.
+        """Return an entry by its id or by the id of the quarantined object.
 
         Raises:
-            NotFound: If there is none in view.
+            NotFound: If there is no such visible entry.
         """
         for one in await self.all(scope):
             if id_ in (one.id, one.target):
@@ -97,20 +97,20 @@ class Quarantine:
         raise unknown("entry of the quarantine", id_)
 
     async def targets(self, scope: Scope) -> frozenset[str]:
-        """Return the ids of all that the user has in quarantine, in view or not."""
+        """Return the ids of all the user's quarantined objects, visible or not."""
         held = quarantine.c.target != quarantine.c.id
         query = sa.select(quarantine.c.target).where(quarantine.c.owner == scope.user, held)
         found = await self._db.query(lambda connection: connection.execute(query).scalars().all())
         return frozenset(found)
 
     async def release(self, scope: Scope, id_: str) -> None:
-        """Let an entry name nothing any more; its place in the list stays."""
+        """Remove the object from an entry; the entry stays as a position in the list."""
         mine = quarantine.c.owner == scope.user, quarantine.c.id == id_
         freed = quarantine.update().where(*mine).values(target=id_, session="", reason="")
         await self._db.submit(lambda connection: connection.execute(freed).close())
 
     async def remove(self, scope: Scope, id_: str) -> None:
-        """Drop an entry."""
+        """Delete an entry."""
         gone = quarantine.delete().where(quarantine.c.owner == scope.user, quarantine.c.id == id_)
         await self._db.submit(lambda connection: connection.execute(gone).close())
 

@@ -1,4 +1,4 @@
-"""Memories and turns of ephemeral conversations: the lasting store's interface over plain memory, never on a disk."""
+"""In-memory store of ephemeral sessions, with the interface of ``LanceStore``; nothing reaches a disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from proxy.text.lexical import tokens
 from proxy.types import Chunk, Episode, Memory, Scope
 from proxy.types.scope import covers
 
-# The two kinds of rows there are; whoever holds one does not care which.
+# The two row stores; callers use either through the same interface.
 Rows: TypeAlias = "LanceStore | RamStore"
 
 
@@ -41,37 +41,37 @@ class _Table:
 
 
 class RamStore:
-    """``LanceStore`` in memory, for as long as the process runs."""
+    """In-memory counterpart of ``LanceStore``; its content ends with the process."""
 
-    most_rows = sys.maxsize  # it searches nothing itself
+    most_rows = sys.maxsize  # it has no search, so every table goes into an in-memory index
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
         self._tables: dict[tuple[str, Noun], _Table] = {}
 
     def close(self) -> None:
-        """Forget everything."""
+        """Delete all rows."""
         self._tables.clear()
 
     async def memories(self, scope: Scope) -> list[Memory]:
-        """Return all memories of the owner."""
+        """Return all memories of the user."""
         return [row.item for row in self._table(scope, "memories").rows.values()]
 
     async def newest(
         self, scope: Scope, *, status: str = "", before: tuple[datetime, str] | None = None
     ) -> Iterator[Memory]:
-        """Return the owner's memories, newest first."""
+        """Return the user's memories, newest first."""
         rows = [row for row in await self.memories(scope) if not status or row.status == status]
         rows = [row for row in rows if before is None or (row.created_at, row.id) < before]
         return iter(sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True))
 
     async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
-        """Return one memory of the owner, None if there is none of that id."""
+        """Return one memory of the user, None if there is none of that id."""
         row = self._table(scope, "memories").rows.get(memory_id)
         return None if row is None else row.item
 
     async def marked(self, scope: Scope, marks: Collection[str] = ()) -> list[Memory]:
-        """Return all memories: those with a mark are among them."""
+        """Return all memories, which include those with a mark."""
         del marks
         return await self.memories(scope)
 
@@ -84,16 +84,16 @@ class RamStore:
         *,
         new_as_of: Revision | None = None,
     ) -> None:
-        """Write memories over those of the same id; what was written is read again."""
+        """Write memories, replacing those of the same id; return None, so that the caller reloads the rows."""
         del new_as_of
         self._put(scope, "memories", memories, {key: (vector,) for key, vector in vectors.items()}, model)
 
     async def remove_memories(self, scope: Scope, ids: Collection[str]) -> None:
-        """Forget memories."""
+        """Delete memories."""
         self._remove(scope, "memories", ids)
 
     async def episodes(self, scope: Scope, *, session: str | None = None, limit: int | None = None) -> list[Episode]:
-        """Return the owner's turns in order of time, of one conversation where given, the newest ``limit`` of them."""
+        """Return the user's episodes in order of time, of one session if given, at most the newest ``limit``."""
         rows = [row.item for row in self._table(scope, "episodes").rows.values()]
         rows = [row for row in rows if session is None or row.session == session]
         rows.sort(key=lambda row: (row.at, row.session, row.seq, row.piece))
@@ -108,32 +108,32 @@ class RamStore:
         *,
         new_as_of: Revision | None = None,
     ) -> None:
-        """Write turns over those of the same id; likewise."""
+        """Write episodes; as for memories."""
         del new_as_of
         self._put(scope, "episodes", episodes, {key: pair or (None, None) for key, pair in vectors.items()}, model)
 
     async def remove_episodes(self, scope: Scope, *, session: str) -> None:
-        """Forget a conversation's turns."""
+        """Delete a session's episodes."""
         rows = self._table(scope, "episodes").rows
         self._remove(scope, "episodes", [key for key, row in rows.items() if row.item.session == session])
 
     async def chunks(self, scope: Scope, ids: Collection[str] | None = None) -> list[Chunk]:
-        """Return passages of documents and the texts of images, all of the owner's or those of ``ids``."""
+        """Return chunks of documents and images: all of the user's, or those of ``ids``."""
         rows = self._table(scope, "chunks").rows
         return [row.item for key, row in rows.items() if ids is None or key in ids]
 
     async def put_chunks(
         self, scope: Scope, chunks: Sequence[Chunk], vectors: Mapping[str, Vector | None], model: str
     ) -> None:
-        """Write passages over those of the same id; likewise."""
+        """Write chunks; as for memories."""
         self._put(scope, "chunks", chunks, {key: (vector,) for key, vector in vectors.items()}, model)
 
     async def remove_chunks(self, scope: Scope, ids: Collection[str]) -> None:
-        """Forget passages."""
+        """Delete chunks."""
         self._remove(scope, "chunks", ids)
 
     async def remove_agent(self, scope: Scope) -> None:
-        """Forget every row of one agent of the owner."""
+        """Delete every row of one agent of the user."""
         for noun in NOUNS:
             rows = self._table(scope, noun).rows
             self._remove(scope, noun, [key for key, row in rows.items() if covers(scope.agent, row.item.agent)])
@@ -175,19 +175,19 @@ class RamStore:
     async def candidates(
         self, scope: Scope, noun: Noun, terms: Collection[str], vector: Vector | None, *, limit: int = 60
     ) -> Candidates[Any]:
-        """Find nothing: a conversation that lives in memory is never too large to load."""
+        """Return no rows: an in-memory session is never too large to load."""
         del scope, noun, terms, vector, limit
         return NOTHING_FOUND
 
     async def skim(self, scope: Scope, noun: Noun, *, above_stamp: int | None = None) -> AsyncIterator[Skimmed]:
-        """Yield nothing, for the same reason."""
+        """Yield no rows: an in-memory session is never too large to load."""
         del scope, noun, above_stamp
         nothing: tuple[Skimmed, ...] = ()
         for some in nothing:
             yield some
 
     def row_file(self, scope: Scope, noun: Noun) -> RowFile[Any]:
-        """Refuse: nothing of an ephemeral conversation goes to a disk."""
+        """Raise ``StoreUnavailable``: no row of an ephemeral session may reach a disk."""
         del scope
         raise StoreUnavailable(f"{noun} in memory have no file")
 
@@ -204,45 +204,45 @@ class RamStore:
         return {noun: await self.count(scope, noun) for noun in NOUNS}
 
     async def active_by_agent(self, scope: Scope) -> Counter[str]:
-        """Return how many active memories there are of each agent, project and conversation."""
+        """Return the number of active memories by agent, project and session."""
         rows = await self.memories(scope)
         return Counter(row.agent for row in rows if row.status == "active" and not row.id.startswith(ENDINGS))
 
     async def statuses(self, scope: Scope) -> dict[str, int]:
-        """Return how many memories of each status the scope sees."""
+        """Return the number of visible memories by status."""
         rows = await self.memories(scope)
         rows = [row for row in rows if scope.sees(row.agent) and not row.id.startswith(ENDINGS)]
         return dict(Counter(row.status for row in rows))
 
     async def seen(self, scope: Scope) -> int:
-        """Return how many turns the scope sees."""
+        """Return the number of visible episodes."""
         return sum(scope.sees(row.agent) for row in await self.episodes(scope))
 
     def revision(self, scope: Scope, noun: Noun) -> Revision:
-        """Return a value that changes with every write; as with tables, later ones sort first."""
+        """Return a value that changes with every write; later ones sort first, as for LanceDB tables."""
         return ("ram", f"{2**63 - self._table(scope, noun).version:020d}")
 
     async def drop_owner(self, scope: Scope) -> None:
-        """Forget everything of the owner."""
+        """Delete all rows of the user."""
         for noun in NOUNS:
             self._tables.pop((scope.user, noun), None)
 
     async def purge(self, scope: Scope) -> None:
-        """Nothing is left behind by what was forgotten."""
+        """Do nothing: deleted rows leave no bytes on a disk."""
 
     async def maintain(self, scope: Scope) -> None:
-        """Nothing to compact."""
+        """Do nothing: there is nothing to compact."""
 
     async def heal(self, scope: Scope) -> list[str]:
-        """Nothing can break."""
+        """Return no names: no version can be broken."""
         del scope
         return []
 
     async def flush(self, scope: Scope) -> None:
-        """Nothing goes to a disk."""
+        """Do nothing: no row reaches a disk."""
 
     async def verify(self) -> StoreHealth:
-        """Return that all is well."""
+        """Return a result without broken tables."""
         return StoreHealth(len(self._tables), ())
 
     def _table(self, scope: Scope, noun: Noun) -> _Table:

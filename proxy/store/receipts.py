@@ -1,4 +1,4 @@
-"""Why each reply knew what it knew: one receipt a request, kept for a while."""
+"""Receipts: the explanation of each response, one per request, deleted after a retention period."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Spent(_Part):
 
 
 class _Body(_Part):
-    """Fields of a receipt that are counted with, or looked up; the others are only shown."""
+    """Fields of a receipt that code computes with or looks up; all others are only shown."""
 
     id: str
     created_at: str
@@ -63,10 +63,10 @@ class _Body(_Part):
 
 
 def refuse_unfit(body: Any) -> None:
-    """Look at a receipt that another server wrote.
+    """Validate an imported receipt.
 
     Raises:
-        ValueError: If it is none; operators' counts over all users would fail at it.
+        ValueError: If it is malformed; it would break the operator's counts over all users.
     """
     try:
         _Body.model_validate_json(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
@@ -76,7 +76,7 @@ def refuse_unfit(body: Any) -> None:
 
 
 class Receipts:
-    """The receipts of every owner."""
+    """Store of every user's receipts."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -85,7 +85,7 @@ class Receipts:
     def put(
         self, scope: Scope, connection: sa.Connection, body: Mapping[str, Any], *, now: datetime, holder: str = ""
     ) -> None:
-        """Write a receipt inside the caller's transaction; its id is ``body["id"]``, ``holder`` the key that asked."""
+        """Write a receipt inside the caller's transaction; its id is ``body["id"]``, ``holder`` the request's key."""
         row = {
             "owner": scope.user,
             "id": body["id"],
@@ -101,7 +101,7 @@ class Receipts:
         """Return the body of one receipt.
 
         Raises:
-            NotFound: If there is none of this id in view.
+            NotFound: If no visible receipt has this id.
         """
         query = _in_view(scope).where(receipts.c.id == receipt)
         row = await self._db.query(lambda connection: connection.execute(query).first())
@@ -110,16 +110,16 @@ class Receipts:
         return _body(row)
 
     async def all(self, scope: Scope, *, since: datetime | None = None) -> list[dict[str, Any]]:
-        """Return the bodies of all receipts in view, oldest first; of those written since then where given."""
+        """Return the bodies of all visible receipts, oldest first, written since a time if given."""
         query = _in_view(scope).order_by(receipts.c.created_ms, receipts.c.id)
         query = query if since is None else query.where(receipts.c.created_ms >= to_ms(since))
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_body(row) for row in rows]
 
     async def of_key(self, scope: Scope, holder: str, *, since: datetime | None = None) -> list[dict[str, Any]]:
-        """Return the bodies of a key's receipts, oldest first, each with the ``user`` for whom the key asked.
+        """Return the bodies of a key's receipts, oldest first, each with the ``user`` of its request.
 
-        What keeps to itself stays there: of users besides the scope's, only what is common to their agents.
+        Receipts of private agents stay private: of other users, only receipts common to their agents are returned.
         """
         query = sa.select(receipts.c.owner, receipts.c.body)
         query = query.where(receipts.c.holder == holder, owned(scope, receipts.c.agent))
@@ -131,16 +131,16 @@ class Receipts:
     async def page(
         self, scope: Scope, *, sessions: Collection[str] = (), after: str = "", limit: int = 50
     ) -> list[dict[str, Any]]:
-        """Return bodies of receipts in view, newest first.
+        """Return a page of bodies of visible receipts, newest first.
 
         Args:
-            scope: Whose.
-            sessions: Only of these conversations, where any are given.
-            after: Id of the receipt behind which to go on, "" for the first page.
-            limit: Most receipts.
+            scope: The requesting scope.
+            sessions: If any are given, only receipts of these sessions.
+            after: Id of the last receipt of the page before, "" for the first page.
+            limit: Maximum number of receipts.
 
         Raises:
-            NotFound: If ``after`` is no receipt in view.
+            NotFound: If ``after`` is not a visible receipt.
         """
 
         def select(connection: sa.Connection) -> list[dict[str, Any]]:
@@ -158,7 +158,7 @@ class Receipts:
         return await self._db.query(select)
 
     async def blank_queries(self, scope: Scope, says: Callable[[str], bool]) -> int:
-        """Delete the query of each receipt of the owner for which ``says`` is true; return how many."""
+        """Blank the query of each of the user's receipts for which ``says`` is true; return their number."""
         mine = receipts.c.owner == scope.user
 
         def blank(connection: sa.Connection) -> int:
@@ -179,9 +179,9 @@ class Receipts:
         told: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         spent: Sequence[Cost] = (),
     ) -> bool:
-        """Add what was spent, and lists such as ``learned`` and ``closed``, later; False if the receipt is gone.
+        """Add later costs, and lists such as ``learned`` and ``closed``; return False if the receipt is deleted.
 
-        Adding the same again adds nothing, save for what was spent.
+        A repetition adds no list entries twice, but does add the costs again.
         """
 
         def update(connection: sa.Connection) -> bool:
@@ -201,12 +201,12 @@ class Receipts:
         return await self._db.submit(update)
 
     async def remove(self, scope: Scope, session: str) -> int:
-        """Delete the receipts of one conversation; return how many."""
+        """Delete the receipts of a session; return their number."""
         gone = receipts.delete().where(receipts.c.owner == scope.user, receipts.c.session == session)
         return await self._db.submit(lambda connection: connection.execute(gone).rowcount)
 
     async def prune(self, *, before: datetime) -> int:
-        """Delete the receipts of all owners that are older than ``before``; return how many."""
+        """Delete the receipts of all users that are older than ``before``; return their number."""
         old = receipts.delete().where(receipts.c.created_ms < to_ms(before))
         return await self._db.submit(lambda connection: connection.execute(old).rowcount)
 

@@ -1,4 +1,4 @@
-"""Replies that the provider keeps, by its id for them: where a request that continues one belongs."""
+"""Replies stored by a provider, by its id: they locate the session of a request that continues one."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from proxy.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One reply that a later request may continue.
+    """A reply that a later request may continue.
 
     Args:
-        id: The provider's; only a hash of it is stored.
-        parent: ``Thread.reply`` of what it continued, "" for the first.
-        state: The hash chain's state after the messages that it answers.
-        seq: Position of whatever follows it in the conversation.
+        id: The provider's id; only a hash of it is stored.
+        parent: ``Thread.reply`` of the reply that it continued, "" for the first.
+        state: State of the hash chain after the messages that it answers.
+        seq: Position of the next message in the session.
         anchors: Names of the messages that its request added.
-        deployment: Who gave it, and keeps it.
-        goes_on_as: The provider's id of its end, where the client knows it by another.
-        open_calls: Ids of calls of ours in it that were not answered.
+        deployment: Deployment that generated and stores it.
+        goes_on_as: The provider's id of its last part, if it differs from the client's id.
+        open_calls: Ids of its ``recall`` tool calls without a result.
     """
 
     id: str
@@ -43,16 +43,16 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """Conversation up to one reply, as the provider keeps it.
+    """A session up to one reply, as stored by the provider.
 
     Args:
-        session: Our id of the conversation.
+        session: Throughline's id of the session.
         reply: The provider's id of that reply, hashed.
-        state: The hash chain's state after the last message before it.
+        state: State of the hash chain after the last message before it.
         seq: Position of the next message.
-        anchors: Names of all the messages up to it; messages of other branches are not among them.
-        deployment: Who gave that reply, and keeps it.
-        goes_on_as: As of ``Kept``, and so is the next.
+        anchors: Names of all the messages up to it, without those of other branches.
+        deployment: Deployment that generated and stores that reply.
+        goes_on_as, open_calls: As in ``Kept``.
     """
 
     session: str
@@ -66,7 +66,7 @@ class Thread:
 
 
 class Replies:
-    """The kept replies of every owner."""
+    """Store of every user's stored replies."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -75,7 +75,7 @@ class Replies:
         self._put = db.prepare(put, columns=replies.c.keys())
 
     def put(self, scope: Scope, connection: sa.Connection, kept: Kept, *, now: datetime) -> None:
-        """Note a reply inside the caller's transaction; what is known of it already stands."""
+        """Insert a reply inside the caller's transaction; an existing row stays unchanged."""
         row = {
             "owner": scope.user,
             "agent": scope.agent,
@@ -92,13 +92,13 @@ class Replies:
         self._put.execute(connection, row)
 
     async def thread(self, scope: Scope, id_: str) -> Thread | None:
-        """Return what led to a reply, None where no such reply was given in this scope."""
+        """Return the thread up to a reply, None if this scope never got such a reply."""
         values = {"owner": scope.user, "agent": scope.agent, "id_hash": _hash(id_)}
         rows = await self._db.query(lambda connection: connection.execute(_BESIDE, values).all())
         return _thread(rows, _hash(id_))
 
     async def latest(self, scope: Scope, session: str) -> Thread | None:
-        """Return what led to the last reply of a conversation, None where it has none."""
+        """Return the thread up to the last reply of a session, None if it has none."""
         values = {"owner": scope.user, "agent": scope.agent, "session": session}
         rows = await self._db.query(lambda connection: connection.execute(_OF_SESSION, values).all())
         last = max(rows, key=lambda row: (row.at_ms, row.seq), default=None)

@@ -1,4 +1,4 @@
-"""Rows in a file without a name: read in microseconds each, and gone with the process that wrote them."""
+"""Rows in an unlinked file: each is read in microseconds, and the file ends with its process."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from proxy.store.schema import Batch, Layout, T, Vector, decoder
 
 
 class RowFile(Generic[T]):
-    """Values with their vectors at half precision, numbered from 0 in the order in which they come.
+    """File of values with their float16 vectors, numbered from 0 in order of insertion.
 
-    Nothing else can open the file; its room on the disk is free as soon as nobody refers to this object any more.
+    No other process can open the file; its disk space is freed when this object is garbage-collected.
 
     Args:
-        folder: On whose disk it lies.
-        layout: What the values are.
+        folder: Folder on whose disk the file is.
+        layout: Layout of the values.
         dimension: Length of the vectors.
     """
 
@@ -41,18 +41,18 @@ class RowFile(Generic[T]):
 
     @property
     def size_bytes(self) -> int:
-        """Memory taken, which is that of the places."""
+        """Memory used by the row offsets, in bytes."""
         return len(self._starts) * self._starts.itemsize
 
     def extend(self, records: Sequence[str], vectors: Mapping[str, Vector]) -> None:
         """Append rows.
 
         Args:
-            records: The values as they lie in a table.
-            vectors: By column, one line per row; a line of zeros is one that is missing.
+            records: The values, encoded as in a table.
+            vectors: By column, one line per row; a line of zeros means a missing vector.
 
         Raises:
-            StoreUnavailable: If they could not be written, as on a full disk; then nothing was appended.
+            StoreUnavailable: If they could not be written, as on a full disk; no row is appended then.
         """
         lines = np.concatenate([vectors[name] for name in self.layout.vectors], axis=1).astype(np.float16)
         rows = [line.tobytes() + record.encode() for line, record in zip(lines, records, strict=True)]
@@ -65,7 +65,7 @@ class RowFile(Generic[T]):
             self._starts.append(self._starts[-1] + len(row))
 
     def take(self, lines: Sequence[int], model: str) -> Batch[T]:
-        """Return rows without their terms; ``model`` is what made the vectors of those that have some."""
+        """Return rows without their terms; rows with vectors get ``model`` as their embedding model."""
         with guarded("read rows"):
             rows = [os.pread(self._file, self._starts[at + 1] - self._starts[at], self._starts[at]) for at in lines]
         joined = b"".join(row[: self._vector_bytes] for row in rows)

@@ -1,4 +1,4 @@
-"""Takes over what can still be read of a damaged SQLite file into a new one; the old one is set aside, untouched."""
+"""Salvage of a damaged SQLite file: readable rows go into a new file, the old file is quarantined unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_TAKEN = frozenset({leases.name})
 
 
 def set_aside(path: Path) -> Path:
-    """Move a database with its log into a folder of its own beside it; return where it lies now."""
+    """Move a database and its write-ahead log into a new quarantine folder beside it; return its new path."""
     folder = path.parent / "quarantine" / str(time.time_ns() // 1_000_000)
     folder.mkdir(mode=0o700, parents=True)
     for suffix in _SUFFIXES:
@@ -30,7 +30,7 @@ def set_aside(path: Path) -> Path:
 
 
 def take_over(old: Path, new: Path) -> dict[str, int]:
-    """Copy every row of ``old`` that can be read into ``new``, which has today's tables; count them by table."""
+    """Copy every readable row of ``old`` into ``new``, which has the current tables; return counts by table."""
     draft = old.with_name(f"copy_{old.name}")
     for suffix in _SUFFIXES[:2]:
         with contextlib.suppress(FileNotFoundError):
@@ -49,7 +49,7 @@ def take_over(old: Path, new: Path) -> dict[str, int]:
 
 
 def _pad(path: Path) -> None:
-    """Make a file as long as its own first page says, so that the pages which are there can be reached."""
+    """Extend a file to the size that its header states, so that SQLite reads the existing pages."""
     with path.open("r+b") as file:
         header = file.read(_HEADER)
         size, pages = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
@@ -62,7 +62,7 @@ def _copied(draft: Path, to: sqlite3.Connection, table: str, columns: list[str])
     if table in _NOT_TAKEN:
         return 0
     count = 0
-    for descending in (False, True):  # from both ends, up to what is broken in between
+    for descending in (False, True):  # from both ends up to the damaged part
         rows = _rows(draft, table, columns, descending=descending)
         with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
             for names, batch in _batches(rows):
@@ -74,7 +74,7 @@ def _copied(draft: Path, to: sqlite3.Connection, table: str, columns: list[str])
 
 
 def _batches(rows: Iterator[_Row]) -> Iterator[tuple[list[str], list[Sequence[Any]]]]:
-    """Yield rows in batches, the last one also where reading breaks off."""
+    """Yield rows in batches; after a read error, yield the incomplete last batch too."""
     batch: list[Sequence[Any]] = []
     names: list[str] = []
     with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
@@ -91,7 +91,7 @@ def _rows(
     draft: Path, table: str, columns: list[str], *, descending: bool
 ) -> Iterator[tuple[list[str], Sequence[Any]]]:
     with contextlib.closing(sqlite3.connect(draft)) as connection:
-        connection.execute("PRAGMA writable_schema=ON")  # opens what is not whole
+        connection.execute("PRAGMA writable_schema=ON")  # lets SQLite open a damaged file
         there = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
         names = [name for name in columns if name in there]
         if not names:
@@ -102,5 +102,5 @@ def _rows(
         )
         order = ", ".join(f"{key} {'DESC' if descending else 'ASC'}" for key in (keys if is_clustered else ["rowid"]))
         for row in connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):  # noqa: S608 - our own names
-            if not any(isinstance(value, str) and "\0" in value for value in row):  # of a page that was cut
+            if not any(isinstance(value, str) and "\0" in value for value in row):  # NULs come from a cut page
                 yield names, row

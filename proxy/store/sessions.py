@@ -1,4 +1,4 @@
-"""Conversations, and the hash chain by which one is recognised from the messages that a client resends."""
+"""Sessions, and the hash chain that identifies a session by the messages that a client resends."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from proxy.store.tables import bindings, chain, compactions, ledger, metadata, r
 from proxy.text.secrets import redact_name
 from proxy.types import Scope
 
-_SIZES = (8, 32, 128)  # lengths of IN lists: few statements to compile; shorter lists repeat their last value
+_SIZES = (8, 32, 128)  # lengths of IN lists, so few SQL statements to compile; shorter lists repeat their last value
 _MAX_PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A point of a conversation's hash chain.
+    """A point of a session's hash chain.
 
     Args:
-        hash: Chain hash of the message and all before it.
-        seq: Position in the conversation.
-        learned: The message was journalled, to be learned from.
-        pair: Hash of the message and the one before it; "" where there is none.
-        before: Chain hash of that one.
-        rest: Of the chain's state, what follows the hash.
+        hash: Chain hash of the message and all earlier ones.
+        seq: Position in the session.
+        learned: True if the message was journalled for learning.
+        pair: Hash of the message and the previous one; "" if there is none.
+        before: Chain hash of the previous message.
+        rest: Part of the chain's state that follows the hash.
     """
 
     hash: str
@@ -46,7 +46,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class ChainRow:
-    """A stored link: which conversation went through this point, and when that was last active."""
+    """A stored link, with its session and the time of the session's last activity."""
 
     hash: str
     session: str
@@ -57,7 +57,7 @@ class ChainRow:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation; ``name`` is the client's own id for it, or empty."""
+    """A session; ``name`` is the client's own id for it, or empty."""
 
     id: str
     agent: str
@@ -69,7 +69,7 @@ class Session:
 
 
 class Sessions:
-    """The conversations of every owner."""
+    """Store of every user's sessions."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -111,22 +111,22 @@ class Sessions:
         now: datetime,
         arrived: datetime | None = None,
     ) -> None:
-        """Create the conversation or note its use, inside the caller's transaction; a new turn reopens it.
+        """Create the session or record its use, inside the caller's transaction; a new turn reopens it.
 
         Args:
-            scope: Whose, and which.
-            connection: Of the transaction.
-            name: The client's own id of it, or "".
-            turns: How many are new.
-            now: Time of the conversation.
-            arrived: Time by the clock, where it is another.
+            scope: User and session.
+            connection: Connection of the transaction.
+            name: The client's own id of the session, or "".
+            turns: Number of new turns.
+            now: Time of the session.
+            arrived: Time by the clock, if it differs.
         """
         now_ms = to_ms(now)
         row = {
             "owner": scope.user,
             "id": scope.session,
             "agent": scope.agent,
-            "name": redact_name(name),  # it is found by the hash of what the client sent
+            "name": redact_name(name),  # sessions are found by the hash of the unredacted name
             "name_hash": _name_hash(name),
             "created_ms": now_ms,
             "last_ms": now_ms,
@@ -138,7 +138,7 @@ class Sessions:
         self._touch.execute(connection, row)
 
     def link(self, scope: Scope, connection: sa.Connection, links: Sequence[Link], *, now: datetime) -> None:
-        """Add points of the chain inside the caller's transaction; a known one may only become learned."""
+        """Insert chain points inside the caller's transaction; an existing point can only become learned."""
         now_ms = to_ms(now)
         rows = [
             {
@@ -158,7 +158,7 @@ class Sessions:
         self._link.execute_all(connection, rows)
 
     async def locate(self, scope: Scope, hashes: Sequence[str]) -> list[ChainRow]:
-        """Return every stored point of this user and agent among ``hashes``, newest conversation point first."""
+        """Return the stored points of this user and agent among ``hashes``, highest position and latest use first."""
         wanted = sorted(set(hashes))
 
         def select(connection: sa.Connection) -> list[ChainRow]:
@@ -175,27 +175,27 @@ class Sessions:
         return sorted(found, key=lambda row: (row.seq, row.last_at), reverse=True)
 
     async def pairs(self, scope: Scope, names: Sequence[str]) -> list[Pair]:
-        """Return what ``find_pairs`` does."""
+        """Run ``find_pairs`` in a read transaction."""
         return await self._db.query(lambda connection: find_pairs(connection, scope, names))
 
     async def named(self, scope: Scope, name: str) -> str | None:
-        """Return the id of the conversation that the client calls ``name``, the latest if there are several."""
+        """Return the id of the session that the client calls ``name``, the latest if there are several."""
         values = {"owner": scope.user, "agent": scope.agent, "name": redact_name(name), "name_hash": _name_hash(name)}
         return await self._db.query(lambda connection: connection.execute(_NAMED, values).scalar())
 
     async def page(
         self, scope: Scope, *, after: str = "", limit: int = 20, project: str = ""
     ) -> tuple[list[Session], bool]:
-        """Return a page of the conversations in view, newest first, and whether there are more.
+        """Return a page of the visible sessions, newest first, and whether there are more.
 
         Args:
-            scope: Whose.
-            after: Id of the last conversation of the page before, "" for the first page.
-            limit: 1 to 1000.
-            project: Id of a project, its own ones; ``*``: of all projects; "": what the scope sees.
+            scope: The requesting scope.
+            after: Id of the last session of the page before, "" for the first page.
+            limit: Page size, 1 to 1000.
+            project: Id of a project, for its own sessions; ``*`` for all projects; "" for all that the scope sees.
 
         Raises:
-            NotFound: If ``after`` is no conversation in view.
+            NotFound: If ``after`` is not a visible session.
         """
         limit = min(max(limit, 1), _MAX_PAGE)
 
@@ -212,18 +212,18 @@ class Sessions:
         return await self._db.query(select)
 
     async def get(self, scope: Scope, session: str) -> Session:
-        """Return one conversation.
+        """Return one session.
 
         Raises:
-            NotFound: If there is none of this id in view.
+            NotFound: If no visible session has this id.
         """
         return await self._db.query(lambda connection: _find(scope, connection, session))
 
     async def end(self, scope: Scope, session: str, *, now: datetime) -> Session:
-        """Mark a conversation as ended, once; a new turn reopens it.
+        """Mark a session as ended, once; a new turn reopens it.
 
         Raises:
-            NotFound: If there is none of this id in view.
+            NotFound: If no visible session has this id.
         """
 
         def update(connection: sa.Connection) -> Session:
@@ -235,15 +235,15 @@ class Sessions:
         return await self._db.submit(update)
 
     async def idle(self, *, before: datetime, limit: int) -> list[Scope]:
-        """Return the scopes of open conversations, of all owners, that were last used before then."""
+        """Return the scopes of all users' open sessions that were last used before a time."""
         values = {"before": to_ms(before), "limit": limit}
         rows = await self._db.query(lambda connection: connection.execute(_IDLE, values).all())
         return [Scope("", row.owner, row.agent, row.id) for row in rows]
 
     async def prune(self, *, before: datetime, limit: int) -> int:
-        """Drop by what conversations of all owners, last used before then, are recognised and go on; return how many.
+        """Delete the data that identifies and continues sessions last used before a time; return their number.
 
-        What was said in them stays; should a client go on with one after all, it is a conversation that is new to us.
+        It covers all users. Episodes stay. If a client continues such a session later, it becomes a new session.
         """
         values = {"before": to_ms(before), "limit": limit}
 
@@ -261,10 +261,10 @@ class Sessions:
         return await self._db.submit(delete)
 
     async def delete(self, scope: Scope, session: str) -> dict[str, int]:
-        """Delete a conversation and every row of any table that belongs to it; return how many rows by table.
+        """Delete a session and every row of any table that belongs to it; return the number of rows by table.
 
         Raises:
-            NotFound: If there is none of this id in view.
+            NotFound: If no visible session has this id.
         """
 
         def delete(connection: sa.Connection) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Memories that users share with their teams: by reference, so that a team reads what its author's memory says now."""
+"""Memories shared with teams, by reference: a team reads the current text of the author's memory."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ PREFIX = "shr_"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One memory shared with one team.
+    """A memory shared with a team.
 
     Args:
-        id: ``shr_`` + 24 hex digits; all that a reader learns of the memory's place.
+        id: ``shr_`` + 24 hex digits; the only reference to the memory that readers get.
         team: Id of the team.
-        scope: Author's memory at large.
-        memory: Id of the memory there.
+        scope: Scope of the author.
+        memory: Id of the memory in that scope.
         author: Author's name, as the team sees it.
-        shared_at: When.
+        shared_at: Time of sharing.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Share:
 
 
 class Shares:
-    """The shares of every team."""
+    """Store of every team's shares."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -49,15 +49,15 @@ class Shares:
         )
 
     async def put(self, scope: Scope, team: str, memory: str, *, agent: str, author: str, now: datetime) -> Share:
-        """Share a memory of the owner; what is shared already stays as it is but for the author's name.
+        """Share a memory of the user; an existing share only gets the new name of the author.
 
         Args:
-            scope: Author.
+            scope: Scope of the author.
             team: Id of the team.
             memory: Id of the memory.
-            agent: Partition of the memory, with which the share is erased.
+            agent: Partition of the memory; erasing the partition erases the share.
             author: Author's name.
-            now: When.
+            now: Time of sharing.
         """
         row = {
             "owner": scope.user,
@@ -78,20 +78,20 @@ class Shares:
         return await self._db.submit(put)
 
     async def of_teams(self, teams: Collection[str]) -> list[Share]:
-        """Return what is shared with any of these teams, the oldest first."""
+        """Return the shares of any of these teams, oldest first."""
         query = sa.select(shares).where(shares.c.team.in_(teams)).order_by(shares.c.at_ms, shares.c.id)
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_share(row) for row in rows]
 
     async def of_owner(self, scope: Scope, memories: Collection[str] | None = None) -> list[Share]:
-        """Return what the owner shares, of certain memories where given."""
+        """Return the user's shares, oldest first, of these memories if given."""
         wanted = None if memories is None else frozenset(memories)
         query = sa.select(shares).where(_of(scope)).order_by(shares.c.at_ms, shares.c.id)
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_share(row) for row in rows if wanted is None or row.memory in wanted]
 
     async def remove(self, scope: Scope, ids: Collection[str]) -> None:
-        """End shares of the owner."""
+        """Delete shares of the user."""
         gone = shares.delete().where(_of(scope), shares.c.id.in_(ids))
         await self._db.submit(lambda connection: connection.execute(gone).close())
 

@@ -1,4 +1,4 @@
-"""Conversations in which the user switched memory off."""
+"""Sessions in which the user switched memory off."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from proxy.types import Scope
 
 
 class Silenced:
-    """The conversations without memory, of every owner."""
+    """Store of every user's sessions without memory."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._put = db.insert(silenced).on_conflict_do_nothing(index_elements=["owner", "session"])
 
     async def has(self, scope: Scope) -> bool:
-        """Return whether memory is off in the scope's conversation."""
+        """Return whether memory is off in the scope's session."""
         query = sa.select(silenced.c.at_ms).where(*_of(scope))
         return await self._db.query(lambda connection: connection.execute(query).first()) is not None
 
     async def switch(self, scope: Scope, *, is_off: bool, now: datetime) -> None:
-        """Switch memory off or on in the scope's conversation."""
+        """Switch memory off or on in the scope's session."""
         row = {"owner": scope.user, "session": scope.session, "agent": scope.agent, "at_ms": to_ms(now)}
         gone = silenced.delete().where(*_of(scope))
 

@@ -1,4 +1,4 @@
-"""Files that users gave to be imported, until the job that reads them is done."""
+"""Files uploaded for import, stored until their job is done."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _LEFTOVER_AGE_S = 3600.0
 
 
 class Spool:
-    """Files below one folder, each owner's in a folder of their own."""
+    """Files below one folder, with one subfolder per user."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def path(self, scope: Scope, job_id: str) -> Path:
-        """Return where the file of a job is, whether or not it is there."""
+        """Return the path of a job's file, which need not exist."""
         if _ID.fullmatch(job_id) is None:
             raise NotFound("There is no such file.")
         return self._folder / owner(scope.user) / job_id
 
     async def put(self, scope: Scope, job_id: str, chunks: AsyncIterator[bytes]) -> int:
-        """Keep a file as it arrives; return its size.
+        """Stream a file to the disk; return its size in bytes.
 
         Raises:
             StoreUnavailable: If it cannot be written.
@@ -55,15 +55,15 @@ class Spool:
         return size
 
     async def remove(self, scope: Scope, job_id: str) -> None:
-        """Delete the file of a job; its folder stays, in which the next file may be about to be opened."""
+        """Delete the file of a job; its folder stays, as another task may be opening a file in it."""
         await in_thread("load", self.path(scope, job_id).unlink, missing_ok=True)
 
     async def drop_owner(self, scope: Scope) -> None:
-        """Delete everything of the owner."""
+        """Delete all files of the user."""
         await in_thread("load", shutil.rmtree, self._folder / owner(scope.user), ignore_errors=True)
 
     def sweep(self, needed: Collection[str]) -> int:
-        """Delete what no job needs, as it is left when a process dies between the two; return how much."""
+        """Delete files that no job needs (left by a crash between writing file and row); return their number."""
         old, gone = time.time() - _LEFTOVER_AGE_S, 0
         for path in self._folder.glob("*/*"):
             if path.name not in needed and path.stat().st_mtime < old:

@@ -1,4 +1,4 @@
-"""The SQL database: read transactions, write transactions, group commit, and statements that are compiled once."""
+"""SQL database: read and write transactions, group commit, and SQL statements compiled once."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ Work = Callable[[sa.Connection], Any]
 _BATCH = 256
 _OUTAGES = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError, OSError)
 PROBE_EVERY_S, _PROBE_S = 5.0, 1.0
-PROBE_BYTES = 16_384  # as much as a turn needs: a disk may have room for a few bytes more and no turn
+PROBE_BYTES = 16_384  # the size of a turn: a nearly full disk may take a few bytes but no turn
 
 
 @dataclass(frozen=True, slots=True)
 class FailedWrite:
-    """A write that failed, and was the last."""
+    """The last write, which failed."""
 
     at: datetime
     error: str
 
 
 class Database:
-    """One SQL database, opened and migrated; made by ``Database.open``."""
+    """An opened and migrated SQL database; create it with ``Database.open``."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -51,15 +51,15 @@ class Database:
 
     @classmethod
     async def open(cls, url: str, *, synchronous: Synchronous = "normal") -> Database:
-        """Open, create where missing, and migrate the database.
+        """Open the database, create it if missing, and migrate it.
 
         Args:
             url: ``sqlite:///path``, ``sqlite://`` (in memory, gone with the process) or ``postgresql://…``.
-            synchronous: SQLite only: ``normal`` survives the death of the process, ``full`` also a power cut.
+            synchronous: SQLite only: commits survive a killed process with ``normal``, also a power cut with ``full``.
 
         Raises:
-            ConfigError: If the URL names no database of ours, or one that a newer version of ours made.
-            StoreDamaged: If it is no database, or not a whole one.
+            ConfigError: If the URL names no supported database, or one that a newer version of Throughline migrated.
+            StoreDamaged: If the file is not a database, or is corrupt.
             StoreUnavailable: If it cannot be opened.
         """
         engine = open_engine(url, synchronous=synchronous)
@@ -82,16 +82,16 @@ class Database:
         return database
 
     async def examine(self, *, budget_s: float | None = None) -> None:
-        """Read through the database, for so long at most where a budget is given.
+        """Check the database for damage, for at most ``budget_s`` seconds if given.
 
         Raises:
-            StoreDamaged: If something in it is damaged.
+            StoreDamaged: If damage is found.
         """
         if found := await self._engine.examine(budget_s):
             raise _damaged(found[0])
 
     async def probe(self) -> None:
-        """A while after a failed write try another one, so that it is known when there is room again."""
+        """Try a write, ``PROBE_EVERY_S`` after a failed one, to detect when the disk has space again."""
         if self.failed_write is None or Clock().monotonic() - self._probed_s < PROBE_EVERY_S:
             return
         self._probed_s = Clock().monotonic()
@@ -109,7 +109,7 @@ class Database:
         """Run ``work`` in one read transaction and return its result.
 
         Args:
-            work: May run on another thread; it only uses the connection and what nobody else changes.
+            work: May run on another thread, so it must use only the connection and unshared data.
 
         Raises:
             StoreUnavailable: If the database cannot be read.
@@ -122,11 +122,11 @@ class Database:
     async def submit(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work`` in a transaction that concurrent callers share; return its result after COMMIT.
 
-        Each callback has its own savepoint: when it raises, its caller gets the exception and the others commit.
-        A cancelled caller does not undo what it submitted.
+        Each callback has its own savepoint: if it raises, its caller gets the exception and the others commit.
+        Cancelling a caller does not undo its work.
 
         Args:
-            work: May run on another thread; it only uses the connection and what nobody else changes.
+            work: May run on another thread, so it must use only the connection and unshared data.
 
         Raises:
             StoreUnavailable: If the transaction could not be committed.
@@ -140,7 +140,7 @@ class Database:
         return await future
 
     async def submit_said(self, work: Callable[[sa.Connection], T]) -> T:
-        """As ``submit``, for what somebody said: whether the last of it could be written is kept in mind."""
+        """Submit a write of user messages; as ``submit``, but ``failed_write`` records whether the last one failed."""
         try:
             result = await self.submit(work)
         except (StoreUnavailable, asyncio.CancelledError) as error:
@@ -151,19 +151,19 @@ class Database:
         return result
 
     def insert(self, table: sa.Table) -> sqlite.Insert:
-        """Return an INSERT that knows ON CONFLICT, whichever engine it is."""
+        """Return an INSERT that supports ON CONFLICT, for the current engine."""
         return self._engine.insert(table)
 
     def prepare(self, statement: sa.Executable, *, columns: Sequence[str] | None = None) -> Prepared:
-        """Compile a statement of the hot path once; for an INSERT name its columns."""
+        """Compile a SQL statement of the hot path once; an INSERT needs ``columns``."""
         return Prepared(statement, self._engine.dialect, columns=columns)
 
     async def scrub(self) -> bool:
-        """Make the bytes of deleted rows leave the disk; False if a reader elsewhere kept some of them."""
+        """Remove the bytes of deleted rows from the disk; return False if another process's reader prevented it."""
         return await self._engine.scrub()
 
     async def close(self) -> None:
-        """Commit what is queued, then close every connection."""
+        """Commit the queued work, then close every connection."""
         self._is_closed = True
         if self._drainer is not None:
             await asyncio.shield(self._drainer)
@@ -230,11 +230,11 @@ def _damaged(found: str) -> StoreDamaged:
 
 
 class Prepared:
-    """A Core statement as a string of its engine, run on the driver's cursor: half the CPU of ``Connection.execute``.
+    """A compiled Core statement, run on the driver's cursor; takes half the CPU of ``Connection.execute``.
 
     Args:
-        statement: Its parameters are ``bindparam``s; for an INSERT the ``columns`` are.
-        dialect: Of the engine that will run it.
+        statement: A statement with ``bindparam``s as parameters; for an INSERT the ``columns`` are the parameters.
+        dialect: Dialect of the engine that runs it.
         columns: The columns of an INSERT.
     """
 
@@ -243,16 +243,16 @@ class Prepared:
         self._failures = dialect.loaded_dbapi.Error
 
     def execute(self, connection: sa.Connection, values: Mapping[str, Any]) -> None:
-        """Run it once, for its effect."""
+        """Run the statement once, without a result."""
         self._run(connection, "execute", self._bind(values))
 
     def execute_all(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Run it for each row; for none do nothing."""
+        """Run the statement for each row; do nothing without rows."""
         if rows:
             self._run(connection, "executemany", [self._bind(row) for row in rows])
 
     def fetch(self, connection: sa.Connection, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
-        """Run it and return its rows."""
+        """Run the statement and return its rows."""
         rows = self._run(connection, "execute", self._bind(values), is_query=True)
         decoders = self._compiled.decoders
         if not decoders:
@@ -261,7 +261,7 @@ class Prepared:
 
     @cached_property
     def _compiled(self) -> _Compiled:
-        # On first use: a long statement takes milliseconds, and most processes never need some of them.
+        # Compile on first use: a long statement takes milliseconds, and most processes never need some of them.
         dialect = self._dialect
         compiled = self._statement.compile(dialect=dialect, column_keys=self._columns)
         parameters = [

@@ -1,4 +1,4 @@
-"""Stamps of a data folder in each of its stores, so that stores of two folders are not mixed up."""
+"""Stamps of a data folder, written into each of its stores to detect stores mixed from two folders."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from proxy.store import lance_disk
 from proxy.store.sql import Database
 from proxy.store.tables import history, journal, keys, media, receipts, sessions, stamps
 
-STAMPED = ("lance", "blobs")  # folders beside the database that hold what users said and showed
+STAMPED = ("lance", "blobs")  # folders beside the database with user content
 _FILE = "stamp.json"
 _WRITTEN = (sessions, journal, history, receipts, media, keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The mark of one data folder.
+    """Stamp of one data folder.
 
     Args:
-        folder: Its id, made once.
-        secret: A keyed value that only the secret gives with which the folder was written.
+        folder: Random id, generated once.
+        secret: Keyed digest, which only the folder's own secret reproduces.
     """
 
     folder: str
@@ -35,19 +35,19 @@ class Stamp:
 
 
 def new_folder() -> str:
-    """Return an id for a folder that has none."""
+    """Return a new random folder id."""
     return secrets.token_hex(16)
 
 
 async def read(database: Database) -> Stamp | None:
-    """Return the database's stamp, None where it has none."""
+    """Return the database's stamp, None if it has none."""
     rows = await database.query(lambda connection: connection.execute(sa.select(stamps.c.name, stamps.c.value)).all())
     found: dict[str, str] = {row.name: row.value for row in rows}
     return Stamp(found["folder"], found["secret"]) if {"folder", "secret"} <= found.keys() else None
 
 
 async def write(database: Database, stamp: Stamp) -> None:
-    """Write the database's stamp over any other."""
+    """Write the database's stamp, replacing any other."""
     insert = database.insert(stamps)
     put = insert.on_conflict_do_update(index_elements=["name"], set_={"value": insert.excluded.value})
     rows = [{"name": "folder", "value": stamp.folder}, {"name": "secret", "value": stamp.secret}]
@@ -55,7 +55,7 @@ async def write(database: Database, stamp: Stamp) -> None:
 
 
 async def has_rows(database: Database) -> bool:
-    """Return whether anything was ever written to the database that is still there."""
+    """Return whether the database holds any row of user content or keys."""
 
     def look(connection: sa.Connection) -> bool:
         return any(connection.execute(sa.select(sa.literal(1)).select_from(of).limit(1)).first() for of in _WRITTEN)
@@ -64,7 +64,7 @@ async def has_rows(database: Database) -> bool:
 
 
 def read_beside(data_dir: Path) -> dict[str, Stamp]:
-    """Return the stamps of the folders beside the database, by name; none for one without, or an unreadable one."""
+    """Return the readable stamps of the folders beside the database, by folder name."""
     found = {}
     for name in STAMPED:
         with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
@@ -74,9 +74,9 @@ def read_beside(data_dir: Path) -> dict[str, Stamp]:
 
 
 def write_beside(data_dir: Path, name: str, stamp: Stamp) -> None:
-    """Write a folder's stamp over any other; where the folder cannot be written, its store says so when it opens.
+    """Write a folder's stamp, replacing any other; ignore an unwritable folder, which its store reports on opening.
 
-    The folder of files is made with the first of them; it gets its stamp at the next start.
+    The ``blobs`` folder is created with the first file and gets its stamp at the next start.
     """
     folder = data_dir / name
     with contextlib.suppress(OSError):
@@ -88,7 +88,7 @@ def write_beside(data_dir: Path, name: str, stamp: Stamp) -> None:
 
 
 def holds_beside(data_dir: Path) -> list[str]:
-    """Return the names of the folders beside the database that hold something of a user."""
+    """Return the names of the folders beside the database that hold user content."""
     found = []
     with contextlib.suppress(OSError):
         found += ["lance"] if lance_disk.some_table(data_dir / "lance") else []
@@ -97,7 +97,7 @@ def holds_beside(data_dir: Path) -> list[str]:
 
 
 async def expected_tables(database: Database) -> set[tuple[str, str]]:
-    """Return noun and owner of the tables that there should be, as what was written to the database tells."""
+    """Return noun and user of the LanceDB tables that should exist, judging by the rows of the database."""
     sources = {"memories": history, "episodes": journal, "chunks": media}
 
     def select(connection: sa.Connection) -> set[tuple[str, str]]:
@@ -108,12 +108,12 @@ async def expected_tables(database: Database) -> set[tuple[str, str]]:
 
 
 async def owners(database: Database) -> list[str]:
-    """Return everybody of whom anything was ever kept."""
+    """Return all users with any stored content, sorted."""
     return sorted({owner for _, owner in await expected_tables(database)})
 
 
 def _owners(table: sa.Table) -> sa.Select[Any]:
-    """Return a query that steps from owner to owner through an index, however many rows each has."""
+    """Return a query for the distinct users that skips from user to user in an index, not from row to row."""
     walk = sa.select(sa.func.min(table.c.owner).label("owner")).cte(f"owners_of_{table.name}", recursive=True)
     following = sa.select(sa.func.min(table.c.owner)).where(table.c.owner > walk.c.owner).scalar_subquery()
     walk = walk.union_all(sa.select(following).where(walk.c.owner.is_not(None)))

@@ -1,4 +1,4 @@
-"""The SQL tables, as the code sees them; ``migrations`` creates them and a test compares the two."""
+"""SQL tables for SQLAlchemy; ``migrations`` creates them, and a test compares the two."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ sessions = sa.Table(
     sa.Column("id", Text, primary_key=True),
     sa.Column("agent", sa.Text, nullable=False),
     sa.Column("name", Text, nullable=False),
-    sa.Column("name_hash", sa.Text, nullable=False),  # names may be longer than what an index takes
+    sa.Column("name_hash", sa.Text, nullable=False),  # names may be too long for an index
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("last_ms", sa.BigInteger, nullable=False),
     sa.Column("ended_ms", sa.BigInteger),
     sa.Column("turns", sa.Integer, nullable=False),
-    sa.Column("arrived_ms", sa.BigInteger),  # when it was last used by our clock: what is replayed has other times
-    sa.Column("is_pruned", sa.Boolean),  # it was not used for long, and is not recognised any more
+    sa.Column("arrived_ms", sa.BigInteger),  # last use by the server's clock; replayed sessions have other times
+    sa.Column("is_pruned", sa.Boolean),  # identification data was deleted after long disuse
 )
 chain = sa.Table(
     "chain",
@@ -33,9 +33,9 @@ chain = sa.Table(
     sa.Column("seq", sa.Integer, nullable=False),
     sa.Column("learned", sa.Integer, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
-    sa.Column("pair", Text),  # hash of this message and the one before it; null: not known
+    sa.Column("pair", Text),  # hash of this message and the previous one; null if unknown
     sa.Column("before", Text),
-    sa.Column("rest", Text),  # of the chain's state, behind the hash
+    sa.Column("rest", Text),  # part of the chain's state that follows the hash
 )
 ledger = sa.Table(
     "ledger",
@@ -46,7 +46,7 @@ ledger = sa.Table(
     sa.Column("kind", sa.Text, primary_key=True),
     sa.Column("text", Text, nullable=False),
     sa.Column("memory_ids", Json, nullable=False),
-    sa.Column("apart", sa.Integer),  # whether it stood as a part of its own; null: not known
+    sa.Column("apart", sa.Integer),  # whether it was a separate content part; null if unknown
 )
 compactions = sa.Table(
     "compactions",
@@ -83,7 +83,7 @@ replies = sa.Table(
     sa.Column("anchors", Json, nullable=False),
     sa.Column("deployment", Text, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
-    sa.Column("inside", Json),  # where look-ups stand in it: the provider's id of its end, ids of open calls
+    sa.Column("inside", Json),  # after recall-tool rounds: provider's id of its last part, ids of open calls
 )
 bindings = sa.Table(
     "bindings",
@@ -105,7 +105,7 @@ receipts = sa.Table(
     sa.Column("session", Text, nullable=False),
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("body", Json, nullable=False),
-    sa.Column("holder", sa.Text),  # the key that asked; null: not known
+    sa.Column("holder", sa.Text),  # the request's key; null if unknown
 )
 uses = sa.Table(
     "uses",
@@ -218,14 +218,14 @@ incidents = sa.Table(
     "incidents",
     metadata,
     sa.Column("seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),  # "" where the whole folder is meant
+    sa.Column("owner", sa.Text, nullable=False),  # "" for the whole folder
     sa.Column("part", sa.Text, nullable=False),
     sa.Column("text", Text, nullable=False),
-    sa.Column("place", Text, nullable=False),  # where what was set aside lies, "" for nowhere
+    sa.Column("place", Text, nullable=False),  # path of the quarantined files, "" for none
     sa.Column("restored", sa.Integer, nullable=False),
-    sa.Column("lost", sa.Integer),  # null: cannot be counted
+    sa.Column("lost", sa.Integer),  # null if it cannot be counted
     sa.Column("at_ms", sa.BigInteger, nullable=False),
-    sa.Column("seen_ms", sa.BigInteger),  # when the operator was told and said so
+    sa.Column("seen_ms", sa.BigInteger),  # when the operator acknowledged it
 )
 handed = sa.Table(
     "handed",
@@ -254,7 +254,7 @@ projects = sa.Table(
     metadata,
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("agent", sa.Text, nullable=False),  # the partition of what is common to all agents in it
+    sa.Column("agent", sa.Text, nullable=False),  # partition shared by all agents in the project
     sa.Column("name", Text, nullable=False),
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("last_ms", sa.BigInteger, nullable=False),
@@ -277,7 +277,7 @@ quarantine = sa.Table(
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("agent", sa.Text, nullable=False),
-    sa.Column("session", Text, nullable=False),  # "" for what is no conversation
+    sa.Column("session", Text, nullable=False),  # "" if the target is not a session
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("target", Text, nullable=False),
     sa.Column("reason", Text, nullable=False),
@@ -300,13 +300,13 @@ destructions = sa.Table(
 shares = sa.Table(
     "shares",
     metadata,
-    sa.Column("owner", sa.Text, primary_key=True),  # who shares
+    sa.Column("owner", sa.Text, primary_key=True),  # the author
     sa.Column("id", Text, primary_key=True),
     sa.Column("team", sa.Text, nullable=False),
     sa.Column("tenant", sa.Text, nullable=False),
     sa.Column("agent", sa.Text, nullable=False),
     sa.Column("memory", Text, nullable=False),
-    sa.Column("author", Text, nullable=False),  # the owner's name, as the team sees it
+    sa.Column("author", Text, nullable=False),  # the author's name, as the team sees it
     sa.Column("at_ms", sa.BigInteger, nullable=False),
     sa.UniqueConstraint("team", "owner", "memory"),
 )

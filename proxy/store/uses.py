@@ -1,4 +1,4 @@
-"""Use of each memory: count and time of its last injection; buffered, written now and then."""
+"""Use of each memory: number and time of injections; buffered and written periodically."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class Use:
     """Use of one memory.
 
     Args:
-        count: Requests into which it was put and that are learned from; what repeats an earlier one does not count.
-        last_at: When it was last put into one, by the clock.
+        count: Number of injections into requests with learning; repeated requests do not count.
+        last_at: Time of the last injection, by the server's clock.
     """
 
     count: int
     last_at: datetime
 
     def __add__(self, other: Use) -> Use:
-        """Return both together."""
+        """Return the sum of both."""
         return Use(self.count + other.count, max(self.last_at, other.last_at))
 
 
 class Uses:
-    """The uses of every owner's memories.
+    """Store of the uses of every user's memories.
 
-    Requests only note them: a process that dies takes those of the last seconds with it.
+    Requests only buffer them: a killed process loses those of the last seconds.
     """
 
     def __init__(self, db: Database) -> None:
@@ -53,12 +53,12 @@ class Uses:
         self._noted: dict[tuple[str, str], Use] = {}
 
     def note(self, scope: Scope, ids: Collection[str], *, now: datetime) -> None:
-        """Note that memories were put into a request."""
+        """Buffer the injection of memories into a request."""
         for id_ in ids:
             self._add((scope.user, id_), Use(1, now))
 
     async def of(self, scope: Scope, ids: Collection[str]) -> dict[str, Use]:
-        """Return the uses of those of the memories that were ever used."""
+        """Return the uses of these memories by id, without unused ones."""
         wanted = sorted(set(ids))
         query = _ROWS.where(uses.c.owner == scope.user, uses.c.memory.in_(wanted))
         rows = await self._db.query(lambda connection: connection.execute(query).all()) if wanted else []
@@ -69,7 +69,7 @@ class Uses:
         return found
 
     async def flush(self) -> int:
-        """Write what was noted, of all owners in one transaction; return of how many memories."""
+        """Write the buffered uses of all users in one transaction; return the number of memories."""
         noted, self._noted = self._noted, {}
         rows = [
             {"owner": owner, "memory": id_, "uses": use.count, "last_ms": to_ms(use.last_at)}
@@ -86,7 +86,7 @@ class Uses:
         return len(rows)
 
     async def remove(self, scope: Scope, ids: Collection[str]) -> None:
-        """Delete the uses of memories that are gone."""
+        """Delete the uses of deleted memories."""
         for id_ in ids:
             self._noted.pop((scope.user, id_), None)
         gone = uses.delete().where(uses.c.owner == scope.user, uses.c.memory.in_(sorted(set(ids))))
@@ -94,7 +94,7 @@ class Uses:
             await self._db.submit(lambda connection: connection.execute(gone).close())
 
     def forget(self, scope: Scope) -> None:
-        """Drop what was noted of an owner whose rows are deleted."""
+        """Drop the buffered uses of a user whose rows are deleted."""
         self._noted = {key: use for key, use in self._noted.items() if key[0] != scope.user}
 
     def _add(self, key: tuple[str, str], use: Use) -> None:

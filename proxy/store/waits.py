@@ -1,4 +1,4 @@
-"""Times that work waits for, where the clock ran ahead when they were written."""
+"""Repair of due times and leases that were written while the clock was ahead."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from proxy.store.journal_rows import OPEN, UNJUDGED
 from proxy.store.sql import Database
 from proxy.store.tables import destructions, jobs, journal, leases, media
 
-MAX_WAIT = timedelta(hours=1)  # above every pause of ours: the longest is 10 minutes
+MAX_WAIT = timedelta(hours=1)  # above every pause in Throughline; the longest is 10 minutes
 _PAUSES = ((journal.c.due_ms, OPEN), (journal.c.due_ms, UNJUDGED), (media.c.due_ms, None), (destructions.c.at_ms, None))
 _LEASES = ((leases.c.until_ms, None), (media.c.until_ms, None), (jobs.c.until_ms, None))
 
 
 async def shorten(db: Database, *, now: datetime, lease_s: float) -> int:
-    """End waits that are longer than any of ours, and return how many: the clock was ahead when they were written.
+    """End waits longer than any regular one, which come from a clock that was ahead; return their number.
 
     A lease gets its usual length, as its holder may be alive.
     """
