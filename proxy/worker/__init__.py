@@ -1,1 +1,1 @@
-"""The background half: indexing, learning and upkeep behind the journal."""
+"""Background work: indexing, learning and upkeep of journalled turns."""

@@ -1,4 +1,4 @@
-"""Summaries of documents by the operator's model, once they can be found; until then, and without it, extracts."""
+"""Document summaries by the operator's model, after ingestion; without a model, extractive summaries stay."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from proxy.types import Document, Scope
 _log = structlog.get_logger(__name__)
 _MAX_TOKENS = 250
 _MIN_CHARACTERS = 600  # a shorter document is its own summary
-_MAX_SHOWN = 48_000  # characters
+_MAX_SHOWN = 48_000  # characters of a document in one model call
 _OPENING_SHARE = 0.4
 _MAX_PASSAGES = 40
 _FIGURE = re.compile(r"(?<!\w)\w*\d[\w.,:/%-]*\w|\d")
-_MIN_BORNE_OUT = 0.5  # of a sentence's words; a summary has words of its own
+_MIN_BORNE_OUT = 0.5  # share of a sentence's words; a summary also has words that the document lacks
 
 
 def sum_up(services: Services, scope: Scope, document: Document, texts: Sequence[str]) -> None:
-    """Start having a document summed up by a model, where one is configured; nobody waits for it.
+    """Start summarising a document in the background, if a model is configured.
 
     Args:
-        services: With the model, if any; what is ephemeral is not sent to it.
-        scope: Whose, and of which agent.
-        document: As it is known by now, with its extractive summary.
-        texts: Its pages.
+        services: Services with the model, if any; ephemeral documents are not sent to it.
+        scope: User and agent.
+        document: The document with its extractive summary.
+        texts: Text of each page.
     """
     summarizer = services.summarizer
     if summarizer is None or services.is_ephemeral or sum(map(len, texts)) < _MIN_CHARACTERS:
@@ -63,12 +63,12 @@ async def _sum_up(
 
 
 def excerpt(title: str, outline: str, texts: Sequence[str]) -> str:
-    """Return a document as one call can carry it: its outline, how it begins, and passages from all over it.
+    """Return an excerpt that fits into one model call: outline, beginning, and evenly spaced passages.
 
     Args:
-        title: As the document has it.
+        title: Title of the document.
         outline: Its headings.
-        texts: The pages.
+        texts: Text of each page.
     """
     whole = "\n\n".join(text for text in texts if text)
     head = "\n".join(filter(None, (title, outline[: _MAX_SHOWN // 8])))
@@ -77,28 +77,27 @@ def excerpt(title: str, outline: str, texts: Sequence[str]) -> str:
         return f"{head}\n\n{whole}".strip()
     opening = round(room * _OPENING_SHARE)
     each = (room - opening) // _MAX_PASSAGES
-    stride = (len(whole) - opening - each) / (_MAX_PASSAGES - 1)  # the last one is how it ends
+    stride = (len(whole) - opening - each) / (_MAX_PASSAGES - 1)  # the last passage is the end of the document
     starts = (opening + round(stride * number) for number in range(_MAX_PASSAGES))
     passages = (_from_word(whole, start, each) for start in starts)
     return "\n\n[…]\n\n".join([f"{head}\n\n{whole[:opening]}", *passages])
 
 
 def borne_out(summary: str, shown: str) -> str:
-    """Return the sentences of a summary that say what the document says.
+    """Return the sentences of a summary that are grounded in the document, "" if there are none.
 
-    Every figure and code of a sentence must stand in the document, and so must half of its words; "" where nothing
-    is left.
+    Every figure and code of a sentence must occur in the document, and so must half of its words.
 
     Args:
-        summary: By a model.
-        shown: What it was shown.
+        summary: Summary by a model.
+        shown: Excerpt that the model got.
     """
     known, squeezed = frozenset(content(shown)), re.sub(r"[\s,]", "", shown.casefold())
     return " ".join(sentence for sentence in _sentences(summary) if _stands(sentence, known, squeezed))
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences; a figure with a point in it parts none."""
+    """Return the sentences; a decimal point does not end one."""
     return [found for one in re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n+", text) if (found := one.strip())]
 
 

@@ -1,7 +1,7 @@
-"""Destroys a memory, file, conversation or scope with all copies; what was cut short is ended by upkeep.
+"""Destruction of a memory, file, session or scope with all copies; upkeep completes interrupted destructions.
 
-A note is written first, then bytes and vectors go, then rows, and the note goes with the next scrub of the database's
-file. Each step can be repeated: what leads to other copies, as a row names its bytes, goes after them.
+Order: write a record of the destruction, delete bytes and vectors, delete rows; the next scrub of the database file
+deletes the record. Each step can be repeated, as data that leads to other copies (a row names its bytes) goes last.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from proxy.types.scope import covers
 from proxy.worker.endings import forget_summaries, remove_learned
 
 _log = structlog.get_logger(__name__)
-WAIT_S = 60.0  # for a worker that holds the lease of an owner whose whole scope is erased
+WAIT_S = 60.0  # for the worker to release the lease of a user whose whole scope is erased
 
 ERASING = ("erase", "scrub", "verify")  # steps, in order
 
 
 async def destroy_memory(services: Services, scope: Scope, memory_id: str) -> None:
-    """Destroy a memory's words in every store, and on the disk as far as nobody reads it just now."""
+    """Destroy a memory's text in every store and, unless a reader prevents the scrub, on the disk."""
     await shielded(_destroy(services, scope, "memory", memory_id), "destroy memory")
     await shielded(scrub(services), "scrub")
 
 
 async def destroy_file(services: Services, scope: Scope, media_id: str) -> None:
-    """Destroy bytes, thumbnail, passages, vectors and captions, what conversations carry of them, and their uploads.
+    """Destroy a file's bytes, thumbnail, chunks, vectors, captions and uploads, and ledger entries that contain them.
 
-    What was said about it stays with the conversations.
+    Messages about the file stay in the sessions.
     """
     await shielded(_destroy(services, scope, "media", media_id), "destroy file")
 
 
 async def destroy_session(services: Services, scope: Scope, session_id: str) -> None:
-    """Destroy a conversation, by its id here; what was learned from it stays."""
+    """Destroy a session by its id; memories learned from it stay."""
     await shielded(_destroy(services, scope, "session", session_id), "destroy session")
 
 
 async def destroy_apart(services: Services, scope: Scope, entry_id: str) -> None:
-    """Destroy what is in quarantine with everything learned from it."""
+    """Destroy a quarantined object and all memories learned from it."""
     await shielded(_destroy(services, scope, "apart", entry_id), "destroy apart")
     await shielded(scrub(services), "scrub")
 
 
 def _told_nobody(step: str) -> None:
-    """Take a step that nobody waits for."""
+    """Ignore a step."""
 
 
 async def erase_scope(
@@ -67,13 +67,13 @@ async def erase_scope(
     """Erase everything of a scope and return a receipt with counts per store; with ``verify``, search the files.
 
     Args:
-        services: The parts.
-        scope: Whose; where it names an agent or a project, its part of the user's memory.
-        verify: Whether the files are searched for what was erased.
+        services: The services.
+        scope: A user; or an agent or project, then only its part of the user's memory.
+        verify: Whether to search the files for the erased content.
         tell: Called with each of ``ERASING`` as it begins.
 
     Raises:
-        StoreUnavailable: If another process does not let go of the user's memory in time.
+        StoreUnavailable: If another process does not release the user's lease in time.
     """
     return await shielded(_erase_scope(services, scope, verify=verify, tell=tell), "erase")
 
@@ -105,33 +105,33 @@ async def _erase_scope(
 
 
 async def _erase_noted(services: Services, scope: Scope, *, verify: bool) -> Erasing:
-    """Erase everything of a scope; with ``verify`` return also the words by which its copies are known.
+    """Erase everything of a scope; with ``verify`` also return the texts to search its copies by.
 
     Raises:
-        StoreUnavailable: If another process does not let go of the owner's memory in time.
+        StoreUnavailable: If another process does not release the user's lease in time.
     """
     async with _noted(services, scope, "scope", scope.agent, wait_s=WAIT_S):
         return await erase(_keeping(services), scope, verify=verify)
 
 
 def _forget(services: Services, scope: Scope) -> None:
-    """Drop what a process still meant to do for the scope."""
+    """Drop the process's pending work for the scope."""
     for known in [one for one in services.last_used if one.user == scope.user and covers(scope.agent, one.agent)]:
         del services.last_used[known]
     services.written.discard(Scope(scope.tenant, scope.user))
 
 
 async def resume(services: Services, *, until: datetime) -> bool:
-    """End the destructions that began until a moment; return whether all are done."""
+    """Complete the destructions that began by ``until``; return whether all are done."""
     is_whole = True
     for one in await services.destructions.unfinished(until=until):
         try:
             async with services.leases.held(one.scope):
-                # Else it was ended, and what is there now is new.
+                # Otherwise it was completed meanwhile, and the current rows are new.
                 if await services.destructions.is_open(one.scope, one.noun, one.id):
                     await _DESTROYERS[one.noun](services, one.scope, one.id)
                     await services.destructions.done(one.scope, one.noun, one.id, now=services.clock.now())
-        except (ProxyError, OSError) as error:  # above all: the dead process's lease has not run out
+        except (ProxyError, OSError) as error:  # mostly because the dead process's lease has not expired
             is_whole = False
             code = error.code if isinstance(error, ProxyError) else type(error).__name__
             _log.warning("a destruction is not over, it is tried again", noun=one.noun, error=code)
@@ -139,10 +139,10 @@ async def resume(services: Services, *, until: datetime) -> bool:
 
 
 async def scrub(services: Services, *, tries: int = 1) -> bool:
-    """Make deleted rows leave the database's file, where any are left; all writers wait meanwhile.
+    """Remove deleted rows from the database file, if it holds any; blocks all writers meanwhile.
 
     Returns:
-        Whether no deleted row is left; False if readers stood in the way.
+        Whether no deleted row is left; False if readers prevented it.
     """
     if not await services.destructions.awaits_scrub():
         return True
@@ -162,7 +162,7 @@ async def _destroy(services: Services, scope: Scope, noun: Doomed, id_: str) -> 
 async def _noted(
     services: Services, scope: Scope, noun: Doomed, id_: str, *, wait_s: float | None = None
 ) -> AsyncIterator[None]:
-    """Hold the owner's lease, and have upkeep end the block's work, should it fail or this process die in it."""
+    """Hold the user's lease and record the destruction, so that upkeep completes it if the block fails or is killed."""
     async with services.leases.held(scope, wait_s=wait_s):
         await services.destructions.begin(scope, noun, id_, now=services.clock.now())
         yield
@@ -170,7 +170,7 @@ async def _noted(
 
 
 async def _memory(services: Services, scope: Scope, memory_id: str) -> None:
-    """Destroy a memory; row and history, by whose words all others are found, go last."""
+    """Destroy a memory; its row and history go last, as their texts lead to all other copies."""
     await withdraw(services.shares, services.ledger, scope, [memory_id])
     memory = await services.store.memory(scope, memory_id)
     if memory is not None:
@@ -193,7 +193,7 @@ async def _memory(services: Services, scope: Scope, memory_id: str) -> None:
 
 
 async def _session(services: Services, scope: Scope, session_id: str) -> None:
-    """Destroy a conversation and what others were told of it; its row goes last, so that an attempt can be repeated."""
+    """Destroy a session and ledger entries that quote it; its row goes last, so that an attempt can be repeated."""
     said = await services.store.episodes(scope, session=session_id)
     await services.ledger.drop_memories(scope, [row.id for row in said])
     await services.store.remove_episodes(scope, session=session_id)
@@ -205,7 +205,7 @@ async def _session(services: Services, scope: Scope, session_id: str) -> None:
 
 
 async def _file(services: Services, scope: Scope, media_id: str) -> None:
-    """Destroy a file; its row, which names the bytes, goes together with them."""
+    """Destroy a file; its row is deleted together with the bytes that it names."""
     ids = [one for one in await services.store.ids(scope, "chunks") if one.partition(".")[0] == media_id]
     await services.store.remove_chunks(scope, ids)
     await services.ledger.drop_memories(scope, ids)
@@ -226,7 +226,7 @@ async def _file(services: Services, scope: Scope, media_id: str) -> None:
 
 
 async def _apart(services: Services, scope: Scope, entry_id: str) -> None:
-    """Destroy what an entry of the quarantine names; the entry goes last."""
+    """Destroy the object of a quarantine entry; the entry goes last."""
     with suppress(NotFound):
         entry = await services.quarantine.get(scope, entry_id)
         if entry.kind == "session":
@@ -240,7 +240,7 @@ async def _apart(services: Services, scope: Scope, entry_id: str) -> None:
 
 
 async def _release(services: Services, scope: Scope, target: str) -> None:
-    """Drop the entry of the quarantine that names what is gone."""
+    """Delete the quarantine entry of a destroyed object."""
     with suppress(NotFound):
         await services.quarantine.remove(scope, (await services.quarantine.get(scope, target)).id)
 
@@ -259,7 +259,7 @@ _DESTROYERS: Mapping[Doomed, Callable[[Services, Scope, str], Awaitable[None]]] 
 
 
 def _keeping(services: Services) -> Keeping:
-    """Return the parts of a bag that keep a user's data."""
+    """Return the services that store user data."""
     return Keeping(
         services.store,
         services.index,

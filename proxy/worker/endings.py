@@ -1,4 +1,4 @@
-"""Ends conversations, asked for or by the clock: what is left of one is a summary that leads back to its turns."""
+"""End of sessions, on request or when idle: write a summary that links to their turns."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from proxy.text.tokens import count
 from proxy.types import Episode, Memory, Scope
 
 _log = structlog.get_logger(__name__)
-_MODEL_TOKENS = 300  # of a model's summary
-_MAX_AT_ONCE = 50  # conversations that a tick ends
+_MODEL_TOKENS = 300  # maximum length of a model's summary
+_MAX_AT_ONCE = 50  # sessions ended in one tick
 
 
 async def end_conversation(services: Services, scope: Scope) -> Session:
-    """End the scope's conversation and write its summary; ended again, it is written anew.
+    """End the scope's session and write its summary; ending it again rewrites the summary.
 
     Raises:
-        NotFound: If there is no such conversation in view.
-        StoreUnavailable: If the owner's memory cannot be written now.
+        NotFound: If there is no such visible session.
+        StoreUnavailable: If the user's memory cannot be written now.
     """
     ended = await services.sessions.end(scope, scope.session, now=services.clock.now())
     async with services.leases.held(scope):
@@ -41,7 +41,7 @@ async def end_conversation(services: Services, scope: Scope) -> Session:
 
 
 async def end_idle(services: Services) -> int:
-    """End the conversations in which nothing was said for long; return how many."""
+    """End the sessions that are idle for too long; return their number."""
     now = services.clock.now()
     before = now - timedelta(minutes=services.settings.memory.session_idle_minutes)
     idle = await services.sessions.idle(before=before, limit=_MAX_AT_ONCE)
@@ -53,7 +53,7 @@ async def end_idle(services: Services) -> int:
 
 
 async def roll_up(services: Services, scope: Scope) -> int:
-    """Sum up days and weeks with many conversations; return how many summaries were written."""
+    """Summarise days and weeks with many sessions; return the number of summaries."""
     async with services.leases.held(scope):
         written: list[Memory] = []
         for level in ("day", "week"):
@@ -65,12 +65,12 @@ async def roll_up(services: Services, scope: Scope) -> int:
 
 
 async def forget_summaries(services: Services, scope: Scope, session: str) -> None:
-    """Remove every summary that a conversation went into; the caller holds the owner's lease."""
+    """Remove every summary that covers a session; the caller holds the user's lease."""
     await remove_learned(services, scope, concerning(await services.store.memories(scope), session))
 
 
 async def remove_learned(services: Services, scope: Scope, rows: Sequence[Memory]) -> None:
-    """Remove memories with history, uses and what was told of them; the rows, by which they are found, go last."""
+    """Remove memories with their ledger entries, history and uses; the rows go last, so that a retry finds them."""
     gone = [row.id for row in rows]
     if gone:
         await services.ledger.drop_memories(scope, gone)
@@ -80,7 +80,7 @@ async def remove_learned(services: Services, scope: Scope, rows: Sequence[Memory
 
 
 async def _write_up_by_model(services: Services, summarizer: ModelSummarizer, scope: Scope, session: Session) -> None:
-    """Have a model write the summary anew; where that fails, the extractive one stays."""
+    """Replace the summary by a model's; if that fails, the extractive one stays."""
     said = [Utterance(at, one.role, one.text) for at, one in enumerate(await _said(services, scope))]
     try:
         written = await summarizer.write(said, _MODEL_TOKENS)
@@ -93,7 +93,7 @@ async def _write_up_by_model(services: Services, summarizer: ModelSummarizer, sc
 
 
 async def _write_up(services: Services, scope: Scope, session: Session, text: str = "") -> bool:
-    """Write the summary of a conversation; say whether there is enough for one. The caller holds the owner's lease."""
+    """Write a session's summary; return whether it has enough content for one. The caller holds the user's lease."""
     if scope.session in await services.quarantine.targets(scope):
         return False
     said = await _said(services, scope)
@@ -112,7 +112,7 @@ async def _write_up(services: Services, scope: Scope, session: Session, text: st
 
 
 async def _said(services: Services, scope: Scope) -> list[Episode]:
-    """Return what was said in the conversation, what waits in the journal included."""
+    """Return the session's episodes in order, including turns that wait in the journal."""
     rows = {row.id: row for row in await services.store.episodes(scope, session=scope.session)}
     for item in await services.journal.items(scope):
         if item.turn is not None and item.turn.scope.session == scope.session:

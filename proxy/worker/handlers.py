@@ -1,6 +1,6 @@
-"""Work on a claim: index the turns, then learn from them; each step can be repeated without harm.
+"""Processing of a claim: index the turns, then learn from them; each step is idempotent.
 
-An item that cannot be done is named by ``WorkFailed``; an outage is raised as it is.
+``WorkFailed`` names items that cannot be processed; outages are raised unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from proxy.telemetry.timings import Span, Value
 from proxy.types import Memory, Scope, Turn
 
 _log = structlog.get_logger(__name__)
-_SLICE_S = 2.0  # of learning for one owner, before others have their turn
+_SLICE_S = 2.0  # of learning for one user, before other users are served
 _TOLD: dict[str, tuple[str, ...]] = {
     "learned": ("add", "reinforce", "restore"),
     "closed": ("close",),
@@ -45,7 +45,7 @@ _OUTAGES = (StoreUnavailable, UpstreamUnreachable, UpstreamTimeout, RateLimited,
 
 
 class WorkFailed(Exception):
-    """These items cannot be done as they are; ``__cause__`` says why."""
+    """Failure of these items; ``__cause__`` is the reason."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         super().__init__(f"{len(items)} items of work failed")
@@ -53,13 +53,13 @@ class WorkFailed(Exception):
 
 
 def is_outage(error: BaseException) -> bool:
-    """Return whether a part that the work needs was away, so that trying again later is all there is to do."""
+    """Return whether a needed component was unavailable, so that only a later retry can help."""
     return isinstance(error, _OUTAGES)
 
 
 @contextmanager
 def blaming(*items: Item) -> Iterator[None]:
-    """Raise whatever fails in the block, save for outages, as ``WorkFailed`` of these items."""
+    """Raise any exception of the block, except outages, as ``WorkFailed`` of these items."""
     try:
         yield
     except Exception as error:
@@ -69,7 +69,7 @@ def blaming(*items: Item) -> Iterator[None]:
 
 
 async def work_off(services: Services, claim: Claim) -> None:
-    """Do everything of the claim that is due, in order."""
+    """Process all due items of the claim in order."""
     now = services.clock.now()
     said = [item for item in claim.items if item.turn is not None and item.stage == TO_INDEX and not item.waits(now)]
     if said:
@@ -80,9 +80,9 @@ async def work_off(services: Services, claim: Claim) -> None:
 
 
 async def _finish_begun(services: Services, scope: Scope) -> None:
-    """Apply what was decided before and did not get to its end, or is done again because rows were lost.
+    """Apply stored plans that were interrupted, or that are repeated because rows were lost.
 
-    Turns and what was asked for by API in one order: a deletion must not be overtaken by the turn that it corrects.
+    Turns and API changes are applied in one order: the turn that a deletion corrects must not overtake the deletion.
     """
     now = services.clock.now()
     for item in await services.journal.items(scope):
@@ -100,9 +100,9 @@ async def _finish_begun(services: Services, scope: Scope) -> None:
 
 
 async def _begun(services: Services, scope: Scope, items: Sequence[Item]) -> list[Item]:
-    """Note that these items are begun, and return them; without those that stalled an attempt too often.
+    """Record the start of these items and return them, without those that stalled too many attempts.
 
-    It is written down before anything is done: what stands still, or takes the process down, cannot count itself.
+    The record comes before the work: an item that hangs or kills the process cannot count its own attempt.
     """
     most = services.pace.max_attempts
     stalled = [item for item in items if item.error == BEGUN and item.attempts + 1 >= most]
@@ -116,7 +116,7 @@ async def _begun(services: Services, scope: Scope, items: Sequence[Item]) -> lis
 
 
 async def _index(services: Services, scope: Scope, items: Sequence[Item], *, words_first: bool) -> None:
-    """Store what was said, all in one write; where that fails one after the other, to find the one at fault."""
+    """Store the episodes of all items in one write; if it fails, item by item, to find the faulty one."""
     if len(items) > 1 and any(item.error == BEGUN for item in items):
         for item in items:
             await _index(services, scope, [item], words_first=words_first)
@@ -130,7 +130,7 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item], *, wor
             said = await in_thread("learn", lambda: [one for turn in turns for one in episodes_of(turn)])
             episodes = apart_episodes(said, await services.quarantine.targets(scope))
             await services.book.keep(scope, episodes, words_first=words_first)
-            services.note_shown(scope)  # upkeep may have come by before the line of turns was stored
+            services.note_shown(scope)  # upkeep may have run before these episodes were stored
             tally["episodes"] = len(episodes)
             due = items[-1].created + timedelta(seconds=services.pace.learn_s)
             await services.journal.advance(scope, [item.seq for item in items], stage=TO_LEARN, due=due)
@@ -143,7 +143,7 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item], *, wor
 
 
 async def _learn(services: Services, scope: Scope) -> None:
-    """Learn from each turn that is due, in order; a turn may change what the one before it stated."""
+    """Learn from each due turn in order, as a turn may change statements of the previous one."""
     now = services.clock.now()
     ready = await services.journal.items(scope)
     items = [item for item in ready if item.turn is not None and item.stage == TO_LEARN and item.plan is None]
@@ -157,7 +157,7 @@ async def _learn(services: Services, scope: Scope) -> None:
     until = time.monotonic() + _SLICE_S
     for item in items:
         if services.leases.is_wanted(scope) or time.monotonic() >= until:
-            return  # the rest is due and claimed again, behind what others wait for
+            return  # the rest is claimed again, after the work of other users
         with _watched(services, "learn", [item]) as tally, blaming(item):
             if not await _begun(services, scope, [item]):
                 continue
@@ -173,7 +173,7 @@ async def _learn(services: Services, scope: Scope) -> None:
 
 
 async def _changes(services: Services, item: Item) -> list[Change]:
-    """Return what the built-in engine makes of a turn."""
+    """Return the built-in engine's changes for a turn."""
     turn = item.turn
     assert turn is not None
     readings = await in_thread("learn", read, turn)
@@ -190,24 +190,24 @@ async def _changes(services: Services, item: Item) -> list[Change]:
 async def _with_tasks(
     services: Services, turn: Turn, readings: Sequence[Read], changes: Sequence[Change]
 ) -> list[Change]:
-    """Return what a turn changes, with the tasks that it states and ends."""
+    """Return a turn's changes, extended by the tasks that it states and closes."""
     tasks = (await standing(turn.scope, services.index)).tasks
     agent, now = await services.agents.name(turn.scope), services.clock.now()
     made = await in_thread("learn", with_tasks, turn, readings, tasks, changes, now, agent)
     own = {change.memory.id for change in changes}
     fresh = [change.memory.id for change in made if change.action == "add" and change.memory.id not in own]
-    stored = {id_ for id_ in fresh if await services.store.memory(turn.scope, id_) is not None}  # it is learned again
+    stored = {id_ for id_ in fresh if await services.store.memory(turn.scope, id_) is not None}  # on a repetition
     return [change for change in made if change.memory.id not in stored]
 
 
 @contextmanager
 def _watched(services: Services, kind: str, items: Sequence[Item]) -> Iterator[Counter[str]]:
-    """Time a block; what it counts is told along with it.
+    """Time a block and trace it, with the counts that the block adds to the yielded tally.
 
     Args:
-        services: Of the worker.
-        kind: Of the work: ``index``, ``learn``.
-        items: What it is done for.
+        services: The worker's services.
+        kind: Kind of work: ``index``, ``learn``.
+        items: Items that the block processes.
     """
     tally: Counter[str] = Counter(turns=len(items))
     start_s, error = time.perf_counter(), ""
@@ -226,7 +226,7 @@ def _watched(services: Services, kind: str, items: Sequence[Item]) -> Iterator[C
 
 
 async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:
-    """Return those of stored changes whose memory is at one of their own steps; a later word of the user's wins."""
+    """Return the stored changes whose memory was not changed otherwise since; a later change by the user wins."""
     steps: dict[str, set[int | None]] = defaultdict(set)
     for change in changes:
         steps[change.memory.id] |= {_version(change.before), _version(change.memory)}
@@ -235,7 +235,7 @@ async def _still_meant(services: Services, scope: Scope, changes: Sequence[Chang
 
 
 def _version(memory: Memory | None) -> int | None:
-    return None if memory is None else to_ms(memory.updated_at)  # rows are kept to the millisecond
+    return None if memory is None else to_ms(memory.updated_at)  # rows store milliseconds
 
 
 async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) -> None:

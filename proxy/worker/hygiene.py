@@ -1,4 +1,4 @@
-"""Archives what nobody used for long, where that is switched on, and tells what would be."""
+"""Archiving of long unused memories, if switched on, and reports of memories that are due."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MAX_KNOWN = 500
 
 
 def rules_of(services: Services) -> Rules:
-    """Return the rules that the settings give."""
+    """Return the archiving rules of the settings."""
     settings = services.settings.memory
     return Rules(settings.compress_days, settings.archive_days, settings.expire_days)
 
 
 async def look(services: Services, scope: Scope) -> Report:
-    """Return what is due of what the scope sees, as of the last minute at most."""
+    """Return the report of due memories that the scope sees; it is cached for up to a minute."""
     known = _known.setdefault(services.index, OrderedDict())
     now = services.clock.now()
     is_large = await services.store.count(scope, "memories") > services.index.most_rows
@@ -39,7 +39,7 @@ async def look(services: Services, scope: Scope) -> Report:
 
 
 async def tidy(services: Services, scope: Scope) -> int:
-    """Archive what is due of a user's, of all agents and projects; return how many memories."""
+    """Archive the user's due memories, of all agents and projects; return their number."""
     async with services.leases.held(scope):
         rows = await services.store.memories(scope)
         uses = await services.uses.of(scope, [row.id for row in rows])
@@ -49,7 +49,7 @@ async def tidy(services: Services, scope: Scope) -> int:
 
 
 async def tidy_all(services: Services, *, applies: bool) -> dict[str, Report]:
-    """Return what is due by owner, and archive it where that is asked for."""
+    """Return the reports of due memories by user; archive them if ``applies``."""
     found: dict[str, Report] = {}
     for owner in await owners(services.database):
         scope = Scope("", owner)

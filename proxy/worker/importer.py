@@ -1,4 +1,4 @@
-"""Does what users asked to be imported: claim a job, work through its file, go on where a killed process stopped."""
+"""Import jobs: claim a job and import its file; resume where a killed process stopped."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ from proxy.types import Scope
 
 _log = structlog.get_logger(__name__)
 T = TypeVar("T")
-LEASE_S = 15.0  # after which another process goes on where a killed one was
+LEASE_S = 15.0  # after which another process resumes a killed one's job
 BEAT_S = 4.0
-WAIT_S = 60.0  # for somebody else who writes for the same user
+WAIT_S = 60.0  # for another holder of the user's lease
 POLL_S = 2.0
-AWAY_S = 10.0  # between two looks at a store that is away
-MAX_ATTEMPTS = 5  # without getting on
-MAX_NOTES = 200  # of single entries that a job tells
-MAX_PENDING = 400  # turns of one user that wait to be indexed before more are journalled
-AT_ONCE = 50  # conversations, or statements, between two notes of how far it is
+AWAY_S = 10.0  # until the next attempt while a store is unavailable
+MAX_ATTEMPTS = 5  # attempts without progress
+MAX_NOTES = 200  # per job, about single entries
+MAX_PENDING = 400  # turns of one user that may wait for indexing while more are journalled
+AT_ONCE = 50  # conversations or statements between two progress updates
 _PATIENCE_S = 0.2
 _MORE_NOTES = f"more than {MAX_NOTES} notes: the others are not kept; import the rest of the file by itself to see them"
 
 
 class Importer:
-    """Works through jobs, one at a time."""
+    """Runner of import jobs, one at a time."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -59,11 +59,11 @@ class Importer:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start looking for jobs."""
+        """Start polling for jobs."""
         self._task = spawn(self._seek(), "importer")
 
     async def stop(self, timeout_s: float) -> None:
-        """Stop; a job under way is let go of, and goes on at the next start."""
+        """Stop; a running job is cancelled and resumes at the next start."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=timeout_s)
@@ -78,7 +78,7 @@ class Importer:
                 job = await services.jobs.claim(self._holder, now=services.clock.now(), lease_s=LEASE_S)
                 if job is not None:
                     await self._do(job)
-            except Exception as error:  # noqa: BLE001 - an importer that ends would end importing for everybody
+            except Exception as error:  # noqa: BLE001 - an importer that ends would end importing for all users
                 _log.error("importing failed, going on", error=type(error).__name__)
             if job is None:
                 await self._pause()
@@ -109,7 +109,7 @@ class Importer:
             job = replace(kept, status="failed", error=redact(told), finished_at=services.clock.now())
         except _Lost:
             return
-        except ProxyError as error:  # a store that is away for a while
+        except ProxyError as error:  # a store is unavailable
             _log.warning("an import waits", error=error.code)
             await services.jobs.put_off(job, self._holder, until=services.clock.now() + timedelta(seconds=AWAY_S))
             return
@@ -120,7 +120,7 @@ class Importer:
 
 
 async def _held(work: _Import) -> Job:
-    """Do a job, and go on holding it meanwhile."""
+    """Run a job and renew its lease meanwhile."""
     running: asyncio.Task[Job] = spawn(work.run(), "import")
     try:
         while not (await asyncio.wait({running}, timeout=BEAT_S))[0]:
@@ -131,25 +131,25 @@ async def _held(work: _Import) -> Job:
 
 
 class _Lost(Exception):
-    """Another process has the job, or it is erased."""
+    """The lease was lost to another process, or the job was deleted."""
 
 
 class _Import:
-    """One job being done; entries that an earlier try finished are passed over."""
+    """A running import; it skips entries that an earlier attempt finished."""
 
     def __init__(self, services: Services, job: Job, holder: str) -> None:
         self._services, self._job, self._holder = services, job, holder
-        self._known: set[tuple[str, str]] | None = None  # texts and agents of all memories, read at the first statement
+        self._known: set[tuple[str, str]] | None = None  # text and agent of all memories; lazy
 
     async def run(self) -> Job:
-        """Do it to its end, and return it with its counts.
+        """Run the job to its end; return it with its counts.
 
         Raises:
             InvalidRequest: If the file cannot be imported.
         """
         job = self._job
         path = self._services.spool.path(job.scope, job.id)
-        is_read = 0 < job.total <= job.done  # what is still learned is tried turn by turn
+        is_read = 0 < job.total <= job.done  # the remaining learning is retried turn by turn, in the journal
         if job.attempts > MAX_ATTEMPTS and not is_read:
             raise InvalidRequest("It could not be read to its end, after several tries.")
         if not job.format:
@@ -192,7 +192,7 @@ class _Import:
             await self._advance(len(batch), added, notes)
 
     async def _state(self, told: list[Told], notes: list[str]) -> int:
-        """Add statements as memories, without those that are known."""
+        """Add statements as memories, except existing ones."""
         services, scope = self._services, self._job.scope
         now, topics = services.clock.now(), services.settings.memory.leave_out
         async with services.leases.held(scope, wait_s=WAIT_S):
@@ -221,7 +221,7 @@ class _Import:
         return len(changes)
 
     async def _converse(self, one: Conversation, name: str, added: dict[str, int], notes: list[str]) -> None:
-        """Journal the turns of a conversation; what is known already adds nothing."""
+        """Journal the turns of a conversation; turns that are already journalled add nothing."""
         services, scope = self._services, self._job.scope
         now = services.clock.now()
         turns, left_out = await in_thread("cpu", turns_of, scope, name, one, now)
@@ -261,7 +261,7 @@ class _Import:
         return int(is_new)
 
     async def _drained(self, most: int) -> None:
-        """Wait until no more turns of the user than this are still to be indexed."""
+        """Wait until at most ``most`` turns of the user are pending."""
         while (await self._services.journal.tally(self._job.scope))[0] > most:
             self._services.wake.set()
             await asyncio.sleep(_PATIENCE_S)
@@ -279,7 +279,7 @@ class _Import:
         await self.hold()
 
     async def hold(self) -> None:
-        """Keep how far it is, and go on holding it."""
+        """Store the progress and renew the lease."""
         now = self._services.clock.now()
         if not await self._services.jobs.note(self._job, self._holder, now=now, lease_s=LEASE_S):
             raise _Lost
@@ -290,7 +290,7 @@ async def _restored(
 ) -> tuple[dict[str, int], list[str]]:
     try:
         return await ours.restore(places, scope, manifest, batch, ids)
-    except (ValueError, TypeError, ArithmeticError, SQLAlchemyError) as error:  # a row no check foresaw: for good
+    except (ValueError, TypeError, ArithmeticError, SQLAlchemyError) as error:  # permanent, unforeseen by checks
         _log.error("rows cannot be imported", error=type(error).__name__)
         raise InvalidRequest(
             f"Lines {batch[0][0]} to {batch[-1][0]} hold something that cannot be stored ({type(error).__name__})."
@@ -298,12 +298,12 @@ async def _restored(
 
 
 def places_of(services: Services) -> ours.Places:
-    """Return the stores that exports are made from and imports go into."""
+    """Return the stores that exports read and imports write."""
     return ours.Places(services.store, services.index, services.book, Dump(services.database), services.blobs)
 
 
 def _ids_here(services: Services, scope: Scope, manifest: ours.Manifest) -> dict[str, str]:
-    """Return the ids that agents and projects of an export have on this server, by those that they had."""
+    """Return this server's ids of an export's agents and projects, by their original ids."""
     makers = {"agents": agent_id, "projects": project_id}
     return {id_: makers[kind](services.hasher, scope.user, name) for kind, id_, name in manifest.named}
 

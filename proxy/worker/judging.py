@@ -1,4 +1,4 @@
-"""Second look at learned turns by the operator's model: close what the engine missed, reopen what it closed wrongly."""
+"""Review of learned turns by the operator's model: close statements that the engine missed, reopen wrong closings."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ _log = structlog.get_logger(__name__)
 POLL_S = 1.0
 MAX_ATTEMPTS = 5
 RETRY_BASE_S = 20.0  # doubled with each attempt
-MIN_NEAR = 0.35  # cosine and share of the best lexical score, added; below it nothing is near
-MAX_MESSAGE = 1_500  # characters of the messages of one pause
+MIN_NEAR = 0.35  # minimum of cosine plus share of the best lexical score for a near statement
+MAX_MESSAGE = 1_500  # characters of the messages before one pause
 
 
 class Judging:
-    """Asks the judge about the turns of each pause, one user at a time; a failure costs nothing but a retry."""
+    """Background task that judges the turns before each pause, one user at a time; failures are retried."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start, where a judge is configured."""
+        """Start, if a judge is configured."""
         if self._services.judge is not None:
             self._task = spawn(self._run(), "judge")
 
     async def stop(self, timeout_s: float) -> None:
-        """Stop within ``timeout_s``; what was not judged is judged after the next start."""
+        """Stop within ``timeout_s``; the remaining turns are judged after the next start."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=timeout_s)
@@ -68,12 +68,12 @@ class Judging:
             await asyncio.sleep(POLL_S)
             try:
                 await judge_due(self._services)
-            except Exception as error:  # noqa: BLE001 - one broken user must not end judging for everybody
+            except Exception as error:  # noqa: BLE001 - one broken user must not end judging for all users
                 _log.error("judging failed", error=type(error).__name__)
 
 
 async def judge_due(services: Services) -> int:
-    """Judge the pauses that are over; return how many turns."""
+    """Judge the turns whose pause is over; return their number."""
     items = await services.journal.to_judge(now=services.clock.now())
     by_agent: dict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in items:
@@ -101,7 +101,7 @@ async def _put_off(services: Services, scope: Scope, items: Sequence[Item], erro
 
 
 async def _judge(services: Services, items: Sequence[Item]) -> None:
-    """Ask once about the messages of one pause, and apply the answer under the user's lease."""
+    """Judge all messages before one pause in one call, and apply the answer under the user's lease."""
     apart = await services.quarantine.targets(items[0].scope)
     items = [item for item in items if item.turn is not None and item.turn.scope.session not in apart]
     if not items:
@@ -131,7 +131,7 @@ async def _judge(services: Services, items: Sequence[Item]) -> None:
 def judged(
     turn: Turn, found: Sequence[Sentence], past: Past, older: Sequence[Memory], judgement: Judgement, now: datetime
 ) -> list[Change]:
-    """Return what a judgement changes: statements closed, and closings of the engine taken back."""
+    """Return the changes of a judgement: statements to close, and closings of the engine to undo."""
     current = {row.id: row for row in past.memories}
     ended = [current[older[at].id] for at in judgement.targets if older[at].id in current]
     planner = Planner(turn, past, now)
@@ -147,13 +147,13 @@ def judged(
 
 
 def guarded(text: str, found: Sequence[Sentence], named: Sequence[str]) -> Ending | None:
-    """Return the ending of a statement that a judge names, None where the guards of the built-in engine forbid it."""
+    """Return the ending of a statement that the judge names, None if the built-in engine's guards forbid it."""
     ending = _judged_ending(text, named, found)
     return ending if ending is not None and is_open_to(text, ending) else None
 
 
 def _batches(turn: Turn, memories: Sequence[Memory], spared: set[str]) -> list[str]:
-    """Return the engine's endings by this turn of which the judge names nothing; requests to forget stand."""
+    """Return the engine's endings by this turn that the judge does not confirm, except requests to forget."""
     mine = [
         row
         for row in memories
@@ -192,7 +192,7 @@ async def _annotate(services: Services, turn: Turn, changes: Sequence[Change]) -
 async def _neighbours(
     index: IndexCache, embedder: Embedder, scope: Scope, message: str, turns: Sequence[Turn]
 ) -> list[Memory]:
-    """Return the older statements nearest to a message by words and vectors, and those that its turns closed."""
+    """Return the older statements nearest to a message by lexical and dense score, and those that its turns closed."""
     vector = None
     with suppress(ProxyError):
         vector = (await embedder.embed([message], purpose="query"))[0]
@@ -212,7 +212,7 @@ async def _neighbours(
 
 
 def _judged_ending(text: str, words_named: Sequence[str], found: Sequence[Sentence]) -> Ending | None:
-    """Return the ending of a statement that a judge found; None where the message speaks so that nothing ends.
+    """Return the ending of a statement that the judge found, None if the message's wording closes nothing.
 
     Args:
         text: The older statement.

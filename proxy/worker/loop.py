@@ -1,4 +1,4 @@
-"""Claim one owner's work, run it, finish or retry it; drain at shutdown."""
+"""Worker loop: claim a user's work, run it, finish or retry it; drain at shutdown."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _log = structlog.get_logger(__name__)
 _MAX_OUTAGE_PAUSE_S = 60.0
 _MAX_RETRY_PAUSE_S = 600.0
 _MAX_DOUBLINGS = 16
-_CONCURRENCY = 2  # owners at a time, unless `worker.concurrency` says otherwise
+_CONCURRENCY = 2  # users at a time, unless `worker.concurrency` is set
 
 
 class Worker:
-    """Works through the journal, several owners at a time, each in order."""
+    """Processor of the journal: several users at a time, each user's items in order."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -36,18 +36,18 @@ class Worker:
         self._stopping = asyncio.Event()
         self._seeking: asyncio.Task[None] | None = None
         self._running: set[asyncio.Task[None]] = set()
-        self._outages: dict[str, int] = {}  # by owner, how many in a row
+        self._outages: dict[str, int] = {}  # consecutive outages by user
 
     def start(self) -> None:
-        """Start looking for work."""
+        """Start polling for work."""
         self._seeking = spawn(self._seek(), "worker")
 
     async def stop(self, timeout_s: float) -> None:
-        """Finish what is under way, at most so long; the rest stays in the journal."""
+        """Finish running work within ``timeout_s``; the rest stays in the journal."""
         self._stopping.set()
         self._services.wake.set()
         if self._seeking is not None and not self._services.warmed.is_set():
-            self._seeking.cancel()  # the store that it waits for will not be opened any more
+            self._seeking.cancel()  # it waits for a store that will not be opened any more
         tasks = {*self._running, *([self._seeking] if self._seeking else ())}
         if tasks:
             _, running = await asyncio.wait(tasks, timeout=timeout_s)
@@ -68,7 +68,7 @@ class Worker:
                     must_revive = False
                 if holder is not None:
                     claim = await self._services.journal.claim(holder, now=now, lease_s=self._services.pace.lease_s)
-            except Exception as error:  # noqa: BLE001 - a worker that ends would end learning for everybody
+            except Exception as error:  # noqa: BLE001 - a worker that ends would end learning for all users
                 _log.error("looking for work failed, going on", error=_name(error))
             if claim is None:
                 free += [holder] if holder is not None else []
@@ -86,15 +86,15 @@ class Worker:
     def _ended(self, free: list[str], holder: str, task: asyncio.Task[None]) -> None:
         free.append(holder)
         self._running.discard(task)
-        self._services.wake.set()  # what came for this owner meanwhile can be claimed now
+        self._services.wake.set()  # the user's new turns can be claimed now
 
     async def _revive(self) -> None:
-        """Give work that was set aside another chance: a new start may have mended the cause."""
+        """Restart dead letters: the cause may be fixed since the last start."""
         if turns := await self._services.journal.revive_all(now=self._services.clock.now()):
             _log.info("work that had been set aside is tried again", turns=turns)
 
     async def _pause(self) -> None:
-        """Wait for a new turn; poll as well, for turns that are put off and those of other processes."""
+        """Wait for a new turn, at most ``poll_s``, to find delayed turns and those of other processes."""
         wake = self._services.wake
         try:
             async with asyncio.timeout(self._services.pace.poll_s):
@@ -130,7 +130,7 @@ class Worker:
             _log.warning("a lease could not be released, it will run out", error=error.code)
 
     async def _mend(self, claim: Claim) -> None:
-        """Mend the owner's tables, where it is damage that keeps the work from being done."""
+        """Mend the user's tables, in case damage is the cause of the failure."""
         try:
             await mend(self._services, claim.scope)
         except ProxyError as error:
@@ -154,7 +154,7 @@ class Worker:
             await asyncio.sleep(self._services.pace.poll_s)
 
     async def _count(self, scope: Scope, items: list[Item], name: str) -> None:
-        """Count an attempt of the items that failed; put them off, or give them up after too many."""
+        """Count an attempt of the failed items; delay them, or make them dead letters after too many."""
         pace, journal = self._services.pace, self._services.journal
         for item in items:
             if item.attempts + 1 >= pace.max_attempts:
@@ -166,7 +166,7 @@ class Worker:
                 await journal.retry(scope, [item.seq], due=due, error=name)
 
     async def _wait(self, scope: Scope, items: list[Item], name: str) -> None:
-        """Put the items off until what they need may be back; however long it takes, none of them is given up."""
+        """Delay the items because of an outage; they never become dead letters, however long it lasts."""
         outages = self._outages[scope.user] = self._outages.get(scope.user, 0) + 1
         pause = min(self._services.pace.retry_s * 2.0 ** min(outages - 1, _MAX_DOUBLINGS), _MAX_OUTAGE_PAUSE_S)
         due = self._services.clock.now() + timedelta(seconds=pause)
@@ -174,7 +174,7 @@ class Worker:
 
 
 def _age_s(claim: Claim, now: datetime) -> float:
-    """Return the age of a claim's oldest turn in seconds; of one whose rows cannot be read, 0."""
+    """Return the age of a claim's oldest turn in seconds, 0 if no row is readable."""
     return max(((now - item.created).total_seconds() for item in claim.items if not item.waits(now)), default=0.0)
 
 

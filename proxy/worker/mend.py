@@ -1,6 +1,6 @@
-"""Mends damaged tables: what is damaged is set aside, and rebuilt from what else is kept of it.
+"""Repair of damaged tables: quarantine them, and rebuild them from salvaged rows and other stores.
 
-``Mender`` looks for them at the start, and mends those that turn out to be damaged while the server runs.
+``Mender`` checks the tables at the start, and mends those that fail while the server runs.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from proxy.types import Chunk, Episode, Image, Scope
 from proxy.types.scope import settled
 
 _log = structlog.get_logger(__name__)
-_AT_A_TIME = 500  # rows of one commit
-_LOOK_S = 1.5  # of reading, before the server says that it is ready
-_PAUSE_S = 5.0  # after an owner was looked at in vain
+_AT_A_TIME = 500  # rows in one commit
+_LOOK_S = 1.5  # of reading tables, before the server reports ready
+_PAUSE_S = 5.0  # after a check of a user found no damage
 _MAX_PAUSE_S = 300.0
 
 
 async def mend(services: Services, scope: Scope, *, is_thorough: bool = False) -> list[Incident]:
-    """Set aside what is damaged of an owner's tables, restore what it held, and return what was done.
+    """Quarantine a user's damaged tables, restore their rows, and return the incidents; without damage, do nothing.
 
-    The rows come from what can still be read of the table itself, then from the history of memories, the journal and
-    the files that were shown. The caller holds the owner's lease. Where nothing is damaged, nothing is done.
+    The rows come from the readable part of the table itself, then from the history of memories, the journal and the
+    uploaded files. The caller holds the user's lease.
 
     Args:
-        services: Lasting ones.
-        scope: Whose.
-        is_thorough: Look for rows that a whole table lacks as well, as after a newest version was lost.
+        services: The lasting services.
+        scope: The user.
+        is_thorough: Whether to look for missing rows in undamaged tables too, as after the loss of a newest version.
 
     Raises:
-        StoreUnavailable: If something that is needed cannot be read or written now.
+        StoreUnavailable: If a needed store cannot be read or written now.
     """
     store = services.store
     if not isinstance(store, LanceStore):
@@ -75,15 +75,15 @@ async def mend(services: Services, scope: Scope, *, is_thorough: bool = False) -
 
 
 async def restore(services: Services, scope: Scope, noun: Noun, *, writes: bool = True) -> int:
-    """Write the rows that a table lacks and that are kept elsewhere; return how many.
+    """Write a table's missing rows from other stores; return their number.
 
-    Passages are read again from the files, in the background.
+    Chunks of documents are ingested again from the files, in the background.
 
     Args:
-        services: Lasting ones.
-        scope: Whose.
-        noun: Which table.
-        writes: Whether to write them; else they are counted only.
+        services: The lasting services.
+        scope: The user.
+        noun: The table.
+        writes: Whether to write the rows; otherwise they are only counted.
     """
     store, model = services.store, services.embedder.model
     if noun == "memories":
@@ -107,10 +107,10 @@ async def restore(services: Services, scope: Scope, noun: Noun, *, writes: bool 
 
 
 async def restore_sessions(services: Services, scope: Scope, *, writes: bool = True) -> int:
-    """List the conversations again of which turns are kept but no row, as after the database was lost; return how many.
+    """Restore the rows of sessions that have only episodes, as after a loss of the database; return their number.
 
-    What the client calls them is lost, and so is by what they are recognised: going on with one begins a new one.
-    Without ``writes`` they are counted only.
+    Their client names and hash chains are lost, so a client that continues one begins a new session. Without
+    ``writes`` they are only counted.
     """
     said: dict[tuple[str, str], list[Episode]] = {}
     for row in await services.store.episodes(scope):
@@ -142,7 +142,7 @@ async def _known(services: Services, scope: Scope) -> list[Session]:
 
 
 async def _restore_passages(services: Services, scope: Scope, present: set[str], *, writes: bool) -> int:
-    """Write the missing passages of images, and have the documents read again of which some are missing."""
+    """Write the missing chunks of images, and queue documents with missing chunks for ingestion."""
     counts = Counter(id_.partition(".")[0] for id_ in present)
     lacking: list[Chunk] = []
     again = 0
@@ -151,7 +151,7 @@ async def _restore_passages(services: Services, scope: Scope, present: set[str],
             lacking += [row for row in image_chunks(item) if row.id not in present]
         elif counts[item.id] < item.chunks:
             again += item.chunks - counts[item.id]
-            if writes and not item.reason:  # else its bytes are gone, and its passages with them
+            if writes and not item.reason:  # with a reason, its bytes are lost and so are its chunks
                 await services.media.read_again(scope, item.id, now=services.clock.now())
     lacking = apart_passages(lacking, await services.quarantine.targets(scope))
     if lacking and writes:
@@ -162,7 +162,7 @@ async def _restore_passages(services: Services, scope: Scope, present: set[str],
 
 
 async def _put_back(services: Services, scope: Scope, noun: Noun, rows: Batch[Any]) -> None:
-    """Write rows that could be read, with the vectors of today's model."""
+    """Write salvaged rows, with their vectors if they are of the current model."""
     store, model = services.store, services.embedder.model
     for start in range(0, len(rows.items), _AT_A_TIME):
         part = range(start, min(start + _AT_A_TIME, len(rows.items)))
@@ -183,11 +183,11 @@ async def _put_back(services: Services, scope: Scope, noun: Noun, rows: Batch[An
 async def _told(
     services: Services, scope: Scope, noun: Noun, text: str, aside: SetAside | None, restored: int
 ) -> Incident:
-    """Say what was done: how much is there again, and how much of what there was is not."""
+    """Record and return the incident, with the numbers of restored and lost rows."""
     kept = len(aside.rows.items) if aside is not None else 0
     lost: int | None = 0
     if aside is not None:
-        there = max(kept + restored, await services.store.count(scope, noun))  # documents are still to be read again
+        there = max(kept + restored, await services.store.count(scope, noun))  # documents are not ingested again yet
         lost = None if aside.expected is None else max(0, aside.expected - there)
     what = f"the {noun} of one user were damaged: {text}"
     done = "; the table was set aside and rebuilt" if aside is not None else "; what was missing was put back"
@@ -200,7 +200,7 @@ async def _told(
 
 
 async def _embed(services: Services, scope: Scope) -> None:
-    """Give the rows their vectors again; those of very many follow with the upkeep."""
+    """Embed the restored rows; upkeep embeds the rest of very many."""
     if not services.is_embedder_warm:
         return
     try:
@@ -210,28 +210,33 @@ async def _embed(services: Services, scope: Scope) -> None:
 
 
 class Mender:
-    """One per process: any process may meet damage; the owner's lease keeps two from mending the same."""
+    """Repair task, one per process: any process may find damage, and the user's lease prevents concurrent repairs.
+
+    Attributes:
+        _pauses: By user, monotonic time until which the tables are not checked again.
+        _spans: By user, length of the last pause, which doubles with every check without damage.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._suspects: dict[str, None] = {}
-        self._pauses: dict[str, float] = {}  # by owner: until when not to look again, and growing
+        self._pauses: dict[str, float] = {}
         self._spans: dict[str, float] = {}
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start looking."""
+        """Start the checks."""
         self._task = spawn(self._run(), "mender")
 
     async def stop(self, timeout_s: float) -> None:
-        """Stop; what is left is found again at the next start."""
+        """Stop; remaining damage is found again at the next start."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=timeout_s)
 
     def suspect(self, owner: str) -> None:
-        """Have an owner's tables looked at: they could not be read or written."""
+        """Queue a check of a user's tables, after they could not be read or written."""
         if self._pauses.get(owner, 0.0) <= self._services.clock.monotonic():
             self._suspects[owner] = None
             self._services.is_whole.clear()
@@ -246,18 +251,18 @@ class Mender:
         try:
             found = await store.damage.suspects(budget_s=_LOOK_S)
             expected = await expected_tables(self._services.database)
-            erased = await self._services.destructions.erased()  # their tables may be gone already, and rightly
+            erased = await self._services.destructions.erased()  # erasures may have deleted their tables already
             missing = sorted({owner for _, owner in expected - await store.damage.names()} - erased)
             for owner in dict.fromkeys((*found, *missing)):
                 await self._mend(owner)
-        except Exception as error:  # noqa: BLE001 - a mender that ends would leave everybody's damage as it is
+        except Exception as error:  # noqa: BLE001 - a mender that ends would leave all damage unrepaired
             _log.error("the tables could not be looked over", error=type(error).__name__)
         self._services.looked_over.set()
         store.damage.tell(self.suspect)
-        try:  # takes minutes for hundreds of thousands of conversations, which nobody waits for
+        try:  # takes minutes for hundreds of thousands of sessions; nothing depends on it
             if any(incident.part == "database" for incident in await self._services.incidents.unseen()):
                 await self._relist(sorted({owner for _, owner in await store.damage.names()}))
-        except Exception as error:  # noqa: BLE001 - likewise
+        except Exception as error:  # noqa: BLE001 - the mender must not end
             _log.error("conversations could not be listed again", error=type(error).__name__)
         while True:
             await self._news.wait()
@@ -269,7 +274,7 @@ class Mender:
             self._services.is_whole.set()
 
     async def _relist(self, owners: list[str]) -> None:
-        """List conversations again whose rows were lost with the database."""
+        """Restore session rows that were lost with the database."""
         count = 0
         for owner in owners:
             async with self._services.leases.held(Scope("", owner)):
@@ -285,10 +290,10 @@ class Mender:
         except ProxyError as error:
             _log.warning("a table cannot be mended now", error=error.code, why=str(error))
             done = []
-        except Exception as error:  # noqa: BLE001 - the next owner's tables are to be mended all the same
+        except Exception as error:  # noqa: BLE001 - the next user's tables must still be mended
             _log.error("a table cannot be mended", error=type(error).__name__, exc_info=True)
             done = []
-        self._suspects.pop(owner, None)  # what was read meanwhile was read before it was mended
+        self._suspects.pop(owner, None)  # reads that failed meanwhile were before the repair
         span = 0.0 if done else min(max(_PAUSE_S, self._spans.get(owner, 0.0) * 2), _MAX_PAUSE_S)
         self._spans[owner] = span
         self._pauses[owner] = self._services.clock.monotonic() + span

@@ -1,4 +1,4 @@
-"""Reads one document or image, so that it can be recalled; begun again after a crash, it goes on where it stood."""
+"""Ingest one document or image: parse, chunk, embed, store. Resumes after a crash."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ from proxy.types.scope import partition, parts
 from proxy.worker.abstracts import sum_up
 
 _log = structlog.get_logger(__name__)
-_BATCH = 32  # passages a commit
-_PARSED = 0.3  # share of the work
+_BATCH = 32  # chunks in one commit
+_PARSED = 0.3  # parsing's share of the progress
 _TICK_S = 0.4
 _MAX_OUTLINE = 6000
 _MAX_OCR = 20_000
 _NEAR = 4  # of 64 bits
 _SAME_SHAPE = 0.03
 _SAME_TEXT = 0.7
-_OF_SERVER = frozenset({"unavailable", "cancelled"})  # reasons that lie not in the picture: it is tried again
+_OF_SERVER = frozenset({"unavailable", "cancelled"})  # reasons of the server, not of the picture: retry
 INJECTION, SECRETS = "its text gives the model orders of its own", "secrets"  # reasons of a quarantine
 
 
 class Gone(Exception):
-    """It was deleted, or somebody else reads it by now."""
+    """The item was deleted, or another reader has its lease."""
 
 
 @dataclass(slots=True)
@@ -63,12 +63,12 @@ class _Progress:
 
 
 async def read_in(services: Services, reading: Reading) -> Shown:
-    """Read and return what is known since.
+    """Ingest an item and return its new state.
 
     Raises:
-        MediaRefused: If it is not read, with the reason.
+        MediaRefused: If it cannot be ingested, with the reason.
         Gone: If it was deleted meanwhile.
-        ProxyError: If a part that is needed is away.
+        ProxyError: If a needed component is unavailable.
     """
     progress = _Progress(reading.item.fraction)
     async with _held(services, reading, progress):
@@ -149,7 +149,7 @@ async def _resettle(services: Services, reading: Reading, rows: Sequence[Chunk],
 
 
 async def _partition(services: Services, reading: Reading, texts: Sequence[str], *, has_secrets: bool = False) -> str:
-    """Return the partition of what is read: apart if in quarantine, with secrets, or with orders to the model."""
+    """Return the item's partition: a quarantined one if it is in quarantine, or has secrets or prompt injections."""
     item, scope = reading.item, reading.scope
     targets = await services.quarantine.targets(scope)
     apart = next((one for one in (item.id, item.session) if one and one in targets), "")
@@ -166,7 +166,7 @@ async def _partition(services: Services, reading: Reading, texts: Sequence[str],
 
 
 def _clean(content: Content) -> Content:
-    """Return a document's text without secrets, page by page: nothing made of it holds one; the file stays as it is."""
+    """Return a document's content with secrets redacted; the file itself stays unchanged."""
     pages = tuple(replace(page, text=redact(unmarked(page.text)), label=redact(page.label)) for page in content.pages)
     notes = tuple(map(redact, content.notes))
     return replace(content, pages=pages, title=redact(content.title), notes=notes)
@@ -205,7 +205,7 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
 
 
 async def _lettered(known: Image, path: Path, limits: Limits) -> Image:
-    """Return an image with the text in it; without any, or where it cannot be read, that is said."""
+    """Return an image with its OCR text, or with a note if there is none or it cannot be read."""
     try:
         found = (await read_text_of_image(path, limits))[:_MAX_OCR]
         text = await in_thread("cpu", redact, found)
@@ -217,12 +217,12 @@ async def _lettered(known: Image, path: Path, limits: Limits) -> Image:
 
 
 def _zoned(moment: datetime | None) -> datetime | None:
-    """Return a camera's time; where it does not say of which zone it is, as if of UTC."""
+    """Return a camera's time, as UTC if it has no time zone."""
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 async def _captioned(services: Services, reading: Reading, image: Image, thumbnail: bytes) -> Image:
-    """Ask the vision model; without its answer the image is known by what its file and its letters say."""
+    """Return an image with the vision model's caption; without an answer, the image unchanged."""
     captioner = services.captioner
     assert captioner is not None
     data, media_type = await services.blobs.get(reading.scope, image.sha256), image.media_type
@@ -241,7 +241,7 @@ async def _captioned(services: Services, reading: Reading, image: Image, thumbna
 
 
 async def _same(services: Services, reading: Reading, image: Image) -> Image | None:
-    """Return the same picture at another size or quality, if it was shown before; what is written in it must agree."""
+    """Return an earlier image of the same picture at another size or quality; their OCR texts must agree."""
     shown, _ = await services.media.page(reading.scope, "image", limit=None)
     for one in shown:
         if isinstance(one, Image) and one.id != image.id and one.status == "ready" and _is_alike(one, image):
@@ -259,7 +259,7 @@ def _is_alike(one: Image, other: Image) -> bool:
 
 
 async def _store(services: Services, reading: Reading, rows: Sequence[Chunk], progress: _Progress) -> None:
-    """Store passages batch by batch; those of a long document first without vectors, so that words find them soon."""
+    """Store chunks in batches; of a long document, first all without vectors, for lexical search to find them soon."""
     scope, book = reading.scope, services.book
     stored = {row.id for row in await services.store.chunks(scope, [row.id for row in rows])} if rows else set()
     if len(rows) > 2 * _BATCH and not stored:
@@ -278,7 +278,7 @@ async def _store(services: Services, reading: Reading, rows: Sequence[Chunk], pr
 
 
 async def _note(services: Services, reading: Reading, known: Document) -> None:
-    """Keep what is known by now: a request that cannot wait for the rest may use it."""
+    """Store the metadata before embedding, for requests that cannot wait for the rest."""
 
     def edit(now: Shown) -> Shown:
         return replace(as_said(known, now), fraction=now.fraction)
@@ -288,7 +288,7 @@ async def _note(services: Services, reading: Reading, known: Document) -> None:
 
 
 async def _finish(services: Services, reading: Reading, known: Shown) -> Shown:
-    """Say that it is read; conversations that used it meanwhile stay noted."""
+    """Mark the item as ready; keep the sessions that used it meanwhile."""
 
     def edit(now: Shown) -> Shown:
         return replace(as_said(known, now), status="ready", fraction=1.0, reason="", error="")
@@ -297,13 +297,13 @@ async def _finish(services: Services, reading: Reading, known: Shown) -> Shown:
         done = await services.media.change(reading.scope, known.id, edit)
     if done is None:
         raise Gone
-    await services.index.prepare_chunks(reading.scope)  # read once here, so that no question waits for it
+    await services.index.prepare_chunks(reading.scope)  # loads the chunks now, so that no request has to
     return done
 
 
 @asynccontextmanager
 async def _writing(services: Services, reading: Reading) -> AsyncIterator[None]:
-    """Hold the owner's lease, and be sure that what is written is not of something deleted."""
+    """Hold the user's lease, and raise ``Gone`` if the item was deleted."""
     async with services.leases.held(reading.scope):
         if not await _renew(services, reading):
             raise Gone
@@ -317,7 +317,7 @@ async def _renew(services: Services, reading: Reading) -> bool:
 
 @asynccontextmanager
 async def _held(services: Services, reading: Reading, progress: _Progress) -> AsyncIterator[None]:
-    """Keep the claim, and show how far it is, for as long as a block runs."""
+    """Renew the claim and store the progress while a block runs."""
     keeper = spawn(_keep(services, reading, progress), "reading")
     try:
         yield

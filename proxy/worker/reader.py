@@ -1,4 +1,4 @@
-"""Reads what users show, in the background: claim, read, finish or try again."""
+"""Background ingestion of documents and images: claim, ingest, finish or retry."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from proxy.text.secrets import redact
 from proxy.worker.read_in import Gone, read_in
 
 _log = structlog.get_logger(__name__)
-_ANY, _PICTURES, _OTHERS = range(3)  # lines: pictures do not wait for books, nor does anybody for another's
-_POLLS = 4  # what this process took in wakes it; other processes' left-overs can wait longer
+_ANY, _PICTURES, _OTHERS = range(3)  # queues: images do not wait for long documents, nor users for one another
+_POLLS = 4  # longer polls: uploads to this process wake it, and other processes' items can wait
 _MAX_PAUSE_S = 600.0
-_NOT_ITS_FAULT = frozenset({"unavailable", "cancelled"})  # of a file: what reads it was not there
+_NOT_ITS_FAULT = frozenset({"unavailable", "cancelled"})  # refusals caused by the reader, not by the file
 
 
 class Reader:
-    """Works through what is shown and not yet read."""
+    """Processor of items that are not ingested yet."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -34,11 +34,11 @@ class Reader:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Start looking for work."""
+        """Start polling for work."""
         self._tasks = [spawn(self._seek(number), f"reader {number}") for number in (_ANY, _PICTURES, _OTHERS)]
 
     async def stop(self, timeout_s: float) -> None:
-        """Stop; what is under way is let go of, and goes on at the next start."""
+        """Stop; running ingestion is cancelled and resumes at the next start."""
         self._stopping.set()
         self._services.arrived.set()
         for task in self._tasks:
@@ -62,7 +62,7 @@ class Reader:
                 )
                 if reading is not None:
                     await attempt(self._services, reading)
-            except Exception as error:  # noqa: BLE001 - a reader that ends would end reading for everybody
+            except Exception as error:  # noqa: BLE001 - a reader that ends would end ingestion for all users
                 _log.error("reading failed, going on", error=type(error).__name__)
             if reading is None:
                 await self._pause()
@@ -77,10 +77,10 @@ class Reader:
         arrived.clear()
 
     async def _sweep(self) -> None:
-        """Delete bytes that no row names: a process died between the two."""
+        """Delete blobs that no row names, left by a crash between writing blob and row."""
         try:
             if await self._services.incidents.happened("database"):
-                return  # no row names them because the rows are lost; they may be all that is left
+                return  # the rows were lost, and the blobs may be the only copy
             known = await self._services.media.blobs()
             if gone := await in_thread("load", self._services.blobs.sweep, known):
                 _log.info("left-over files were deleted", files=gone)
@@ -89,7 +89,7 @@ class Reader:
 
 
 async def attempt(services: Services, reading: Reading) -> Shown | None:
-    """Read something that was claimed; None where it is not read, now or ever."""
+    """Ingest a claimed item; return None if it fails, for now or permanently."""
     scope, item = reading.scope, reading.item
     if reading.attempts > services.pace.max_attempts:
         await _fail(services, reading, "failed", "It could not be read, after several tries.")

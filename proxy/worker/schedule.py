@@ -1,4 +1,4 @@
-"""Periodic work: compaction of owners' tables, pruning of what is old, counting of uses, gauges."""
+"""Periodic work: compaction of users' tables, retention, use counts, gauges."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _log = structlog.get_logger(__name__)
 _TICK_S = 15.0
 _HEAP_S = 5.0
 _RETRY_S = 5.0
-_PRUNE_EVERY = 40  # ticks: some ten minutes
-_TIDY_EVERY = 1440  # ticks: some six hours
-_DEAD = timedelta(minutes=2)  # after which whoever began to destroy something is taken for dead
-_MAX_PRUNED = 500  # conversations at a time: all writers wait meanwhile
+_PRUNE_EVERY = 40  # ticks, about ten minutes
+_TIDY_EVERY = 1440  # ticks, about six hours
+_DEAD = timedelta(minutes=2)  # after which the process of a destruction counts as dead
+_MAX_PRUNED = 500  # sessions at a time, as pruning blocks all writers
 
-MAX_FILLED, MAX_FILLS = 128, 4  # vectors in one write, and writes in a tick
-MAX_OWNERS = 100  # looked at in a tick, beside those written for
+MAX_FILLED, MAX_FILLS = 128, 4  # vectors per write, and writes per tick
+MAX_OWNERS = 100  # users checked per tick, besides those just written for
 
 
 class Schedule:
-    """Runs upkeep in moments without work; every step may fail and is tried again at the next tick."""
+    """Runner of periodic upkeep; a failed step is retried at the next tick."""
 
     def __init__(self, services: Services, *, keeps_store: bool = True) -> None:
         self._services = services
@@ -54,7 +54,7 @@ class Schedule:
             self._resuming = spawn(self._begin(), "resume")
 
     async def stop(self) -> None:
-        """Stop before the next tick; what was to be destroyed by then is destroyed now."""
+        """Stop before the next tick; scrub and write buffered uses now."""
         tasks = [task for task in (self._task, self._resuming) if task is not None]
         for task in tasks:
             task.cancel()
@@ -92,7 +92,7 @@ class Schedule:
                 await self._attempt("prune", prune(self._services))
 
     async def _wait(self) -> None:
-        """Wait for the next tick, and give freed memory back meanwhile."""
+        """Wait for the next tick; return freed memory to the system meanwhile."""
         left = _TICK_S
         while left > 0:
             pause = min(left, _HEAP_S)
@@ -105,18 +105,18 @@ class Schedule:
             await work  # type: ignore[misc]
         except ProxyError as error:
             _log.warning("upkeep failed, it is tried again", step=name, error=error.code)
-        except Exception as error:  # noqa: BLE001 - one broken step must not end upkeep for everybody
+        except Exception as error:  # noqa: BLE001 - one broken step must not end upkeep for all users
             _log.error("upkeep failed, it is tried again", step=name, error=type(error).__name__)
 
     async def _end_destructions(self) -> None:
-        """End what nobody is destroying any more, here or in a process that died."""
+        """Complete destructions that were abandoned here or by a dead process."""
         if self._keeps_store and self._services.warmed.is_set():
             for part in self._services.both():
                 await resume(part, until=part.clock.now() - _DEAD)
         await self._scrub()
 
     async def _scrub(self) -> None:
-        """Make deleted rows leave the files, once for all requests since the last time: all writers wait meanwhile."""
+        """Remove deleted rows from the files, once for all requests since the last scrub, as it blocks all writers."""
         for part in self._services.both():
             await scrub(part)
 
@@ -124,7 +124,7 @@ class Schedule:
         await self._attempt("resume", self._resume())
 
     async def _resume(self) -> None:
-        """End what this process's forerunner was about to destroy when it died."""
+        """Complete the destructions that were in progress when the previous process died."""
         await self._services.warmed.wait()
         started = self._services.clock.now()
         while True:
@@ -157,7 +157,7 @@ class Schedule:
 
 
 async def prune(services: Services) -> None:
-    """Delete what is older than the settings of the store say."""
+    """Delete data older than the retention periods in the settings of the store."""
     now, days = services.clock.now(), services.settings.store
     await services.journal.prune(before=now - timedelta(days=days.journal_days))
     await services.receipts.prune(before=now - timedelta(days=days.receipts_days))
@@ -178,11 +178,11 @@ class _Filling:
         self._known = None
 
     async def tick(self, written: Iterable[Scope]) -> None:
-        """Fill in vectors, those of the owners just written for first.
+        """Embed rows without vectors, first of the users just written for.
 
         Raises:
-            EmbeddingFailed: If the embedder is away; the next tick tries again.
-            StoreUnavailable: If an owner's rows cannot be read or written now.
+            EmbeddingFailed: If the embedder is unavailable; the next tick retries.
+            StoreUnavailable: If a user's rows cannot be read or written now.
         """
         if self._known is None:
             self._known = {owner: Scope("", owner) for owner in await owners(self._services.database)}
@@ -191,18 +191,18 @@ class _Filling:
         if not self._services.is_embedder_warm:
             return
         for owner, scope in list(islice(self._known.items(), len(latest) + MAX_OWNERS)):
-            self._known[owner] = self._known.pop(owner)  # last, so that one who cannot be served is in nobody's way
+            self._known[owner] = self._known.pop(owner)  # move to the end, so that a failing user does not block others
             if not await self._services.store.has_unembedded(scope):
                 del self._known[owner]
                 continue
             if (await self._services.journal.tally(scope))[0] > TURNS_AT_ONCE:
-                continue  # what waits to be learned would wait for these vectors
-            await self._services.embedder.warm()  # fails without a lease: an embedder that hangs keeps no user waiting
+                continue  # pending turns would have to wait for these vectors
+            await self._services.embedder.warm()  # without a lease, so that a hanging embedder blocks no user
             for _ in range(MAX_FILLS):
                 if not await self._filled(scope):
                     break
 
     async def _filled(self, scope: Scope) -> int:
-        """Embed one part of what waits; others write meanwhile."""
+        """Embed one batch of rows; the lease is only held to write it."""
         writing = partial(self._services.leases.held, scope)
         return await self._services.book.fill_in(scope, MAX_FILLED, writing=writing)

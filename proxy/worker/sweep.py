@@ -1,4 +1,4 @@
-"""Ends ephemeral conversations: by the clock, or because their owner says so."""
+"""End of ephemeral sessions: after a time without requests, or at the user's request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proxy.worker.destroy import destroy_file
 
 
 async def sweep(services: Services) -> int:
-    """Forget the conversations that have been idle for too long; return how many."""
+    """Delete the sessions that have been idle for too long; return their number."""
     long_ago = services.clock.monotonic() - services.settings.memory.ephemeral_ttl_s
     idle = [scope for scope, used in services.last_used.items() if used <= long_ago]
     for scope in idle:
@@ -22,7 +22,7 @@ async def sweep(services: Services) -> int:
 
 
 async def forget_conversation(services: Services, scope: Scope) -> None:
-    """Forget one conversation that lives in memory, and with an owner's last one everything of the owner."""
+    """Delete one ephemeral session; with a user's last one, everything of the user."""
     for known in [one for one in services.last_used if one.user == scope.user and one.session == scope.session]:
         del services.last_used[known]
     for kind in ("document", "image"):
@@ -37,7 +37,7 @@ async def forget_conversation(services: Services, scope: Scope) -> None:
         await services.history.purge(scope, learned)
         await services.uses.remove(scope, learned)
         await services.receipts.remove(scope, scope.session)
-        with suppress(NotFound):  # a request that was refused left a receipt, but no conversation
+        with suppress(NotFound):  # a refused request leaves a receipt but no session
             await services.sessions.delete(scope, scope.session)
         if not any(one.user == scope.user for one in services.last_used):
             await services.store.drop_owner(scope)
