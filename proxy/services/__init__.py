@@ -1,4 +1,4 @@
-"""The bag of long-lived parts, opened once per process: the fast ones at once, the heavy ones in the background."""
+"""Long-lived services, opened once per process: the fast ones at once, the heavy ones in the background."""
 
 from __future__ import annotations
 
@@ -84,7 +84,19 @@ def _set() -> asyncio.Event:
 
 @dataclass(slots=True)
 class Services:
-    """Everything that a request or a job may use."""
+    """All services of requests and jobs.
+
+    Attributes:
+        fetch: Downloads from public addresses only; tests replace it, as their servers are on this machine.
+        arrived: Set when an item waits for ingestion.
+        asked: Set when a job waits.
+        wake: Set when a turn waits for the worker.
+        warmed: Set once the store is open.
+        is_whole: Cleared while tables that could not be read are checked.
+        looked_over: Set once the tables were checked for damage at the start.
+        summing_up: Sessions whose summary a model is writing.
+        last_used: Last use of each ephemeral session, by the monotonic clock.
+    """
 
     settings: Settings
     clock: Clock
@@ -128,85 +140,85 @@ class Services:
     captioner: Captioner | None = None
     tracing: Tracing | None = None
     access: AccessLog | None = None
-    fetch: Fetch = fetch  # from public addresses only; tests, whose servers are on this machine, put another in
-    arrived: asyncio.Event = field(default_factory=asyncio.Event)  # something to be read
-    asked: asyncio.Event = field(default_factory=asyncio.Event)  # for a job
+    fetch: Fetch = fetch
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
-    is_whole: asyncio.Event = field(default_factory=_set)  # not while tables that could not be read are looked at
-    looked_over: asyncio.Event = field(default_factory=asyncio.Event)  # the tables, for damage at the start
+    is_whole: asyncio.Event = field(default_factory=_set)
+    looked_over: asyncio.Event = field(default_factory=asyncio.Event)
     is_embedder_warm: bool = False
     is_draining: bool = False
     written: set[Scope] = field(default_factory=set)
     ephemeral: Services | None = None
     sizes: Sizes = field(default_factory=Sizes)
-    summing_up: set[Scope] = field(default_factory=set)  # conversations of which a model writes a summary just now
-    last_used: dict[Scope, float] = field(default_factory=dict)  # ephemeral conversations, by the monotonic clock
+    summing_up: set[Scope] = field(default_factory=set)
+    last_used: dict[Scope, float] = field(default_factory=dict)
     _heavy: _Heavy | None = None
 
     @property
     def store(self) -> Rows:
-        """The rows; raises ``StoreUnavailable`` while they cannot be opened."""
+        """Store of memories, episodes and chunks; raises ``StoreUnavailable`` while it is not open."""
         return self._opened.store
 
     @property
     def index(self) -> IndexCache:
-        """The search indexes of users seen lately; raises as ``store`` does."""
+        """Search indexes of recently active users; raises as ``store`` does."""
         return self._opened.index
 
     @property
     def book(self) -> Book:
-        """The writing side of the rows; raises as ``store`` does."""
+        """Writer of the rows; raises as ``store`` does."""
         return self._opened.book
 
     @property
     def is_ready(self) -> bool:
-        """Return whether store and embedder are warm, and damaged tables that were found at the start are mended."""
+        """Return whether store and embedder are warm, and tables found damaged at the start are mended."""
         return self._heavy is not None and self.is_embedder_warm and self.looked_over.is_set()
 
     async def probe(self) -> None:
-        """See whether stores whose last write failed can be written again; costs nothing where none failed."""
+        """Test whether stores with a failed last write are writable again; costs nothing if none failed."""
         await self.database.probe()
         if self._heavy is not None and isinstance(self._heavy.store, LanceStore):
             await self._heavy.store.probe()
 
     def failed_writes(self) -> dict[str, FailedWrite]:
-        """Return the last write that failed, of each store that has not been written since."""
+        """Return the failed last write of each store that was not written since."""
         found = {"journal": self.database.failed_write}
         if self._heavy is not None and isinstance(self._heavy.store, LanceStore):
             found["store"] = self._heavy.store.failed_write
         return {part: failed for part, failed in found.items() if failed is not None}
 
     def note_written(self, scope: Scope) -> None:
-        """Wake the worker: there is a new turn of this owner."""
+        """Wake the worker for a new turn of this user."""
         self.written.add(Scope(scope.tenant, scope.user))
         self.wake.set()
 
     def note_shown(self, scope: Scope) -> None:
-        """Have an owner's tables looked after: rows were written, some of which may wait for their vectors."""
+        """Queue upkeep of a user's tables: rows were written, and some may lack vectors."""
         self.written.add(Scope(scope.tenant, scope.user))
 
     @property
     def is_ephemeral(self) -> bool:
-        """Return whether nothing of this bag touches a disk."""
+        """Return whether these services never touch a disk."""
         return self.ephemeral is None
 
     def of(self, mode: Mode) -> Services:
-        """Return the parts that a request of this mode works with."""
+        """Return the services for requests of a memory mode."""
         return self.ephemeral if mode == "ephemeral" and self.ephemeral is not None else self
 
     def both(self) -> tuple[Services, ...]:
-        """Return the lasting parts and the ephemeral ones."""
+        """Return the lasting services and the ephemeral ones."""
         return (self,) if self.ephemeral is None else (self, self.ephemeral)
 
     def take_written(self) -> list[Scope]:
-        """Return the owners written for since the last call."""
+        """Return the users written for since the last call."""
         taken = list(self.written)
         self.written.clear()
         return taken
 
     async def measure(self) -> None:
-        """Bring the gauges up to date."""
+        """Update the gauges."""
         READY.set(self.is_ready)
         if self._heavy is not None:
             CACHE_BYTES.labels("index").set(self._heavy.index.size_bytes)
@@ -216,14 +228,14 @@ class Services:
             JOURNAL_TURNS.labels(state).set(turns)
 
     async def warm(self) -> None:
-        """Open the store and load the embedder; what fails is tried again until it works."""
+        """Open the store and load the embedder; retry both until they succeed."""
         await in_thread("load", tokens.load)
         await in_thread("load", model_map.load)
         await asyncio.gather(self._warm_embedder(), self._open_store())
         await in_thread("learn", languages)
 
     async def close(self) -> None:
-        """Close everything, the last opened first."""
+        """Close all services, the last opened first."""
         await self.routes.aclose()
         if self.ephemeral is not None:
             await self.ephemeral.database.close()
@@ -256,7 +268,7 @@ class Services:
                 return
 
     async def open_store(self) -> None:
-        """Open the store, once.
+        """Open the store in one attempt.
 
         Raises:
             StoreUnavailable: If its folder cannot be read or written.
@@ -269,7 +281,7 @@ class Services:
         self.use_store(store)
 
     def use_store(self, store: Rows) -> None:
-        """Work with these rows from now on."""
+        """Use this store from now on."""
         index = IndexCache(store, model=self.embedder.model, max_bytes=self.settings.store.index_cache_bytes)
         self._heavy = _Heavy(store, index, Book(index, self.embedder, self.history, self.ledger, self.compactions))
         self.warmed.set()

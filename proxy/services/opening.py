@@ -1,4 +1,4 @@
-"""Opens the parts of ``Services``: settings in, a bag with everything that is quick to open out."""
+"""Construction of ``Services`` from settings, without the parts that are slow to open."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ from proxy.upstream.route import Routes
 
 _log = structlog.get_logger(__name__)
 
-_CACHE_BYTES = 16 * 2**20  # of vectors of texts seen before: some 10,000
+_CACHE_BYTES = 16 * 2**20  # for about 10,000 vectors of texts embedded before
 
 
 async def open_services(settings: Settings, *, clock: Clock | None = None, pace: Pace | None = None) -> Services:
-    """Open the journal and everything else that is quick; ``Services.warm`` does the rest.
+    """Open the journal and all other services that open quickly; ``Services.warm`` opens the rest.
 
     Raises:
         ConfigError: If a setting cannot work, or the stores of the data folder do not belong together.
@@ -101,7 +101,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None, pace:
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """Parts shared by the lasting and the ephemeral services."""
+    """Services shared by the lasting and the ephemeral ones."""
 
     settings: Settings
     clock: Clock
@@ -167,7 +167,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
 
 
 def _routes(settings: Settings, clock: Clock) -> Routes:
-    """Return the ways to the providers."""
+    """Return the routes to the providers."""
     upstream = settings.upstream
     return Routes.from_settings(
         model_list=settings.model_list,
@@ -206,13 +206,13 @@ def callbacks(settings: Settings) -> Callbacks:
 
 
 def _master_key(settings: Settings) -> list[str]:
-    """LiteLLM's clients may still send its master key; it is no provider's, and goes to none."""
+    """Return LiteLLM's master key, which clients may still send; it must not be forwarded to a provider."""
     key = settings.litellm_master_key.get_secret_value() if settings.litellm_master_key else ""
     return [environment().get(key.removeprefix("os.environ/"), "") if key.startswith("os.environ/") else key]
 
 
 def _embedder(settings: Settings, precedence: Precedence) -> Embedder:
-    """Return what makes vectors; its model is loaded by ``warm``."""
+    """Return the embedder; ``warm`` loads its model."""
     chosen = settings.embedder
     if chosen.model == "builtin":
         inner: Embedder = EmbeddedEmbedder(precedence=precedence)
