@@ -1,4 +1,4 @@
-"""Thread pools, priority of requests, heap of this process.
+"""Thread pools, request priority and heap of this process.
 
 Open first: ``threads``. Imports: settings and below.
 """

@@ -14,7 +14,7 @@ def command(module: str, *arguments: str) -> list[str]:
 
 
 def bare_environment() -> dict[str, str]:
-    """Return an environment without keys and proxies, so that nothing a child reads can make use of them."""
+    """Return an environment without keys and proxies, so that a malicious file cannot use them in a child."""
     return {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "PYTHONPATH": str(Path(proxy.__file__).resolve().parents[1]),

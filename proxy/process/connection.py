@@ -1,4 +1,4 @@
-"""A client's connection: what it may cost, how long its request may take, and how it is closed."""
+"""Client connections: limits of size and time for requests, and the close of a connection."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from proxy.errors import HeadTooLarge, InvalidRequest, ProxyError, RequestTimeout
 
-REQUEST_TIMEOUT = "throughline.request_timeout_s"  # where the application leaves the setting in its lifespan's state
+REQUEST_TIMEOUT = "throughline.request_timeout_s"  # key of the setting in the application's lifespan state
 _REQUEST_TIMEOUT_S = 60.0
 
 MAX_HEAD_BYTES = 256 * 1024  # nginx takes 32 kB, uvicorn's other parser 64 kB
-MIN_BODY_BYTES = 512  # that a body must have grown by within the timeout; Apache's least is 500 bytes a second
-MAX_DROPPED_BYTES = 256 * 2**20  # of a refused body are read on, so that its client finds the answer
-MAX_STALL_S = 300.0  # a client that reads nothing for so long is gone; nginx gives up after 60 s
+MIN_BODY_BYTES = 512  # minimum growth of a body per timeout; Apache's minimum is 500 bytes a second
+MAX_DROPPED_BYTES = 256 * 2**20  # read of a refused body, so that its client gets the answer
+MAX_STALL_S = 300.0  # a client that reads nothing for so long is disconnected; nginx waits 60 s
 
-# Linux lets it grow to 4 MB a connection, which a client that reads nothing fills with a reply; it doubles what is set.
+# Linux lets it grow to 4 MB a connection, which a reply to a client that reads nothing fills; it doubles the set value.
 _SEND_BUFFER_BYTES = 128 * 1024
 
 _REASONS = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header Fields Too Large"}
 
-_MAX_HELD_BYTES = 65_536  # of a head that arrives in pieces; a longer one is for the parser to judge
+_MAX_HELD_BYTES = 65_536  # of an incomplete head; a longer one goes to the parser
 
 _CHUNKED = b"\r\ntransfer-encoding: chunked\r\n"
 _HEAD_END = b"\r\n\r\n"
@@ -37,42 +37,42 @@ _OFFER = re.compile(
 
 
 class _WithoutOffers(HttpToolsProtocol):
-    """The HTTP parser's protocol, but for offers of other protocols: they are left unheard, and what follows is read.
+    """uvicorn's HTTP protocol that ignores upgrade offers other than WebSocket and reads the request.
 
-    The parser of ``httptools`` ends a request at ``Upgrade``, whatever is offered; the JDK's client offers h2c with
-    every request, and RFC 9110 (7.8) lets a server go on as if nothing had been offered.
+    The parser of ``httptools`` ends a request at any ``Upgrade``; the JDK's client offers h2c with every request, and
+    RFC 9110 (7.8) allows a server to ignore the offer.
     """
 
-    _is_between = True  # requests
+    _is_between = True  # True between two requests
     _held = b""
 
     def data_received(self, data: bytes) -> None:
-        """Take the next bytes of the client."""
+        """Process received bytes; remove offers from the head of a request."""
         if self._is_between:
             data, self._held = self._held + data, b""
             head, end, rest = data.partition(_HEAD_END)
-            if not end and len(data) < _MAX_HELD_BYTES and _METHOD.match(data):  # anything else is refused at once
+            if not end and len(data) < _MAX_HELD_BYTES and _METHOD.match(data):  # the parser refuses all else at once
                 self._held = data
                 return
             data = without_offers(head) + end + rest
         super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """Begin a request."""
+        """Record the start of a request."""
         self._is_between = False
         super().on_message_begin()
 
     def on_message_complete(self) -> None:
-        """End a request."""
+        """Record the end of a request."""
         self._is_between = True
         super().on_message_complete()
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Leave a WebSocket's knock to the application, which answers it."""
+        """Log no warning: the application answers WebSocket requests itself."""
 
 
 def without_offers(head: bytes) -> bytes:
-    r"""Return the head of a request without what offers another protocol than WebSocket.
+    r"""Return the head of a request without offers of protocols other than WebSocket.
 
     >>> without_offers(b"GET / HTTP/1.1\r\nUpgrade: h2c\r\nHost: a")
     b'GET / HTTP/1.1\r\nHost: a'
@@ -81,16 +81,15 @@ def without_offers(head: bytes) -> bytes:
 
 
 class Connection(_WithoutOffers):
-    """The protocol with a timeout for requests that never end and for clients that never read.
+    """HTTP protocol with timeouts for requests that never end and for clients that never read.
 
-    A head must be whole within the timeout, whatever arrives of it meanwhile. A body must grow by ``MIN_BODY_BYTES``
-    in every such span in which it is read; then 408. After an answer that did not wait for the body (413), the body is
-    read and dropped up to ``MAX_DROPPED_BYTES``: a connection that is closed with unread bytes is reset, and the answer
-    lost with it.
+    A head must be complete within the timeout. A body must grow by ``MIN_BODY_BYTES`` in every timeout in which it is
+    read; otherwise the answer is 408. After an answer before the end of the body (413), the body is read and dropped up
+    to ``MAX_DROPPED_BYTES``: closing a connection with unread bytes resets it, and the client loses the answer.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start with an empty head."""
+        """Start the timeout of the first head."""
         bound = transport.get_extra_info("socket")
         if bound is not None:
             with suppress(OSError):
@@ -108,14 +107,14 @@ class Connection(_WithoutOffers):
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop every clock."""
+        """Stop all timers."""
         self._stop()
         self._transport.end()
         self.resume_writing()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of a request."""
+        """Process received bytes, within the limits."""
         if self._drops:
             self._body_bytes += len(data)
             if self._body_bytes > MAX_DROPPED_BYTES:
@@ -132,24 +131,24 @@ class Connection(_WithoutOffers):
             self._refuse(HeadTooLarge(f"The request's head has more than {MAX_HEAD_BYTES} bytes. Send fewer headers."))
 
     def handle_websocket_upgrade(self) -> None:
-        """Leave the connection to another protocol."""
+        """Hand the connection over to the WebSocket protocol."""
         self._stop()
         super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP, in the shape of every other error."""
+        """Refuse malformed HTTP, with the usual JSON error body."""
         self._refuse(InvalidRequest(f"{msg} Send HTTP/1.1 with a head of moderate size."))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a field of the head; one behind a body, a trailer, is dropped (RFC 9110, 6.5.1).
+        """Process a header; drop trailers, which follow a body (RFC 9110, 6.5.1).
 
-        Both come in here, and uvicorn adds both to the list of headers, though who asks has been read from it.
+        The parser reports both here, and uvicorn adds both to the headers, from which the user was already read.
         """
         if not self._is_body:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Start the request, and the clock of its body."""
+        """Start the request and the timeout of its body."""
         self._stop()
         self._is_body, self._head_bytes, self._body_bytes, self._grown_from = True, 0, 0, 0
         super().on_headers_complete()
@@ -158,7 +157,7 @@ class Connection(_WithoutOffers):
         self._await_body()
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of the body; drop it where the request has been answered."""
+        """Process a piece of the body; drop it if the request has been answered."""
         self._body_bytes += len(body)
         super().on_body(body)
         self._was_paused = self._was_paused or self.flow.read_paused
@@ -166,21 +165,21 @@ class Connection(_WithoutOffers):
             self._end()
 
     def on_message_complete(self) -> None:
-        """Note that the request is whole."""
+        """End the request and start waiting for the next head."""
         self._stop()
         self._is_body = False
         super().on_message_complete()
         self._transport.finish()
         if self.cycle.response_complete and not self.transport.is_closing():
-            self._await_head()  # uvicorn's own clock of idle connections was stopped by the body
+            self._await_head()  # the body stopped uvicorn's own timer of idle connections
 
     def pause_writing(self) -> None:
-        """Wait for a client that does not read, but not for ever."""
+        """Pause for a client that does not read, for at most ``MAX_STALL_S``."""
         super().pause_writing()
         self._stall = self._stall or self.loop.call_later(MAX_STALL_S, self._end)
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Resume writing and stop the stall timer."""
         super().resume_writing()
         if self._stall is not None:
             self._stall.cancel()
@@ -188,7 +187,7 @@ class Connection(_WithoutOffers):
 
     @property
     def is_answered_early(self) -> bool:
-        """True while the body of an answered request still arrives."""
+        """True while the client still sends the body of an answered request."""
         return self._is_body and self.cycle.response_complete
 
     @property
@@ -210,7 +209,7 @@ class Connection(_WithoutOffers):
     def _head_is_late(self) -> None:
         self._timer = None
         if self.cycle is not None and not self.cycle.response_complete:
-            self._await_head()  # the next request began early; the one before is still being answered
+            self._await_head()  # the next request began early; the previous one is still being answered
         else:
             self._refuse(self._late("head"))
 
@@ -234,7 +233,7 @@ class Connection(_WithoutOffers):
         )
 
     def _refuse(self, error: ProxyError) -> None:
-        """Answer in place of the application, and close."""
+        """Send an error instead of the application's answer, and close."""
         self._stop()
         if self.transport.is_closing():
             return
@@ -249,25 +248,25 @@ class Connection(_WithoutOffers):
             self._transport.end()
 
     def _end(self) -> None:
-        """Close without waiting for anything."""
+        """Close immediately."""
         self._stop()
         self._stall = None
         self._transport.abort()
 
 
 class _Unframed:
-    """A transport for one reply to HTTP/1.0, which knows no chunks (RFC 9112, 6.1): it ends with the connection."""
+    """Transport that removes chunked framing from an HTTP/1.0 reply (RFC 9112, 6.1), which ends with the connection."""
 
     def __init__(self, inner: asyncio.Transport) -> None:
         self._inner = inner
         self._is_chunked: bool | None = None
 
     def __getattr__(self, name: str) -> Any:
-        """Return what else a transport has."""
+        """Delegate all other attributes to the inner transport."""
         return getattr(self._inner, name)
 
     def write(self, data: bytes) -> None:
-        """Write the head, or what uvicorn has framed: at most one chunk, and perhaps the last one."""
+        """Write the head, or one write of uvicorn: at most one chunk, possibly with the last chunk."""
         if self._is_chunked is None:
             head = data.replace(_CHUNKED, b"\r\n", 1)
             self._is_chunked = head != data
@@ -280,7 +279,7 @@ class _Unframed:
 
 
 class _Transport:
-    """A transport that is not closed under a request that still arrives, lest its answer be lost by a reset."""
+    """Transport that delays ``close`` while a request still arrives, as a reset would lose the answer."""
 
     def __init__(self, inner: asyncio.Transport, connection: Connection) -> None:
         self._inner = inner
@@ -289,22 +288,22 @@ class _Transport:
         self.write = inner.write
 
     def __getattr__(self, name: str) -> Any:
-        """Return what else a transport has."""
+        """Delegate all other attributes to the inner transport."""
         return getattr(self._inner, name)
 
     def is_closing(self) -> bool:
-        """Return whether nothing may be written any more."""
+        """Return whether writing has ended."""
         return self._is_ending or self._inner.is_closing()
 
     def close(self) -> None:
-        """Close once everything is written and, where the answer came before the whole request, that is read."""
+        """Close after all writes and, if the answer came before the end of the request, after reading the rest."""
         if not self._is_ending and self._connection.is_answered_early:
             self.linger()
         else:
             self.end()
 
     def linger(self) -> None:
-        """Say that nothing more will be written, and go on reading."""
+        """Close the writing side and continue reading."""
         if self.is_closing():
             return
         self._is_ending = True
@@ -313,11 +312,11 @@ class _Transport:
         self._connection.flow.resume_reading()
 
     def finish(self) -> None:
-        """Close if only the end of the request was waited for."""
+        """Close if ``close`` was delayed for the end of the request."""
         if self._is_ending:
             self._inner.close()
 
     def end(self) -> None:
-        """Close once everything is written."""
+        """Close after all writes."""
         self._is_ending = True
         self._inner.close()

@@ -1,4 +1,4 @@
-"""Return of freed memory from the C library to the system."""
+"""Return of freed memory from the C library to the operating system."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _M_ARENA_MAX, _ARENAS = -8, 2  # from malloc.h
 
 
 def share_arenas() -> None:
-    """Have threads that start from now on share two heaps: with one each, 25 MB more of what was freed stays behind."""
+    """Limit new threads to two shared malloc arenas; with one per thread, 25 MB more freed memory is not returned."""
     with contextlib.suppress(OSError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def give_back() -> None:
-    """Return freed memory to the system, where the C library can.
+    """Return freed memory to the operating system, if the C library supports it.
 
-    10 MB after a start, 15 after a burst of requests, 50 after much learning; it takes one or two milliseconds.
+    It returns 10 MB after a start, 15 MB after a burst of requests, 50 MB after much learning, and takes 1 to 2 ms.
     """
     with contextlib.suppress(OSError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""Lock on a data folder: those who use it share the lock, a repair holds it alone."""
+"""Lock on a data folder: shared by its users, exclusive for a repair."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from proxy.errors import ConfigError
 
 @contextmanager
 def occupied(folder: Path, *, alone: bool = False) -> Iterator[None]:
-    """Use a data folder for a block of code; the system ends the use of a process that dies.
+    """Lock a data folder for a block of code; the operating system releases the lock of a dead process.
 
-    A file system without such locks lets everyone in.
+    File systems without such locks allow every use.
 
     Raises:
-        ConfigError: If another process repairs the folder; with ``alone`` if one uses it at all.
+        ConfigError: If another process repairs the folder; with ``alone``, if any other process uses it.
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:

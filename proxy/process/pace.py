@@ -1,4 +1,4 @@
-"""Pauses and leases of the background half; tests put a faster pace in."""
+"""Pauses and leases of background work; tests use a faster pace."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Pauses between steps of work, in seconds, and how often a step is tried.
+    """Pauses between steps of work, in seconds, and number of attempts.
 
     Attributes:
-        lease_s: After so long without a sign of life a dead worker's user is taken over (``worker.lease_s``).
-        retry_s: First pause before another try; doubles each time.
-        max_attempts: Tries of a turn or a file before it is set aside.
-        gather_s: Pause before new turns are indexed, so that a burst is one write.
-        poll_s: Between looks for work that other processes left.
-        learn_s: Pause before an indexed turn is learned from.
-        judge_s: Pause in the chat before the model is asked (``memory.model_debounce_s``).
-        busy_s: Longest that a busy chat may put off learning.
+        lease_s: Lifetime of a lease without renewal, after which another worker takes over (``worker.lease_s``).
+        retry_s: First pause before a retry; it doubles with each attempt.
+        max_attempts: Attempts of a turn or a file before it is given up.
+        gather_s: Pause before indexing new turns, so that a burst becomes one write.
+        poll_s: Interval of polls for other processes' work.
+        learn_s: Pause between indexing a turn and learning from it.
+        judge_s: Pause in the chat before the judge is called (``memory.model_debounce_s``).
+        busy_s: Maximum delay of learning in a busy chat.
     """
 
     lease_s: float = 30.0
     retry_s: float = 1.0
-    max_attempts: int = 6  # with pauses of 1, 2, 4 … s: half a minute
+    max_attempts: int = 6  # with pauses of 1, 2, 4 … s, half a minute in total
     gather_s: float = 0.05
     poll_s: float = 0.5
     learn_s: float = 0.1

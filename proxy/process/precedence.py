@@ -7,22 +7,22 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-_PATIENCE_S = 0.1  # of one step; learning from a turn is some six of them
-_LATE_S = 5.0  # old work waits less and less: a load that never ends must not keep people from being remembered
-_QUIET_S = 0.015  # a client that sends one request after the other leaves shorter pauses
+_PATIENCE_S = 0.1  # of one step; learning from a turn has about six
+_LATE_S = 5.0  # older work waits less, so that a constant load cannot prevent learning
+_QUIET_S = 0.015  # longer than the pauses of a client that sends request after request
 
 
 class Precedence:
-    """Keeps work that nobody waits for from running beside requests that somebody waits for.
+    """Priority of requests over background work.
 
-    It is a courtesy, not a lock: under a load without pauses the work goes on, a little later, and the older it is,
-    the less it waits.
+    It is not a lock: under a load without pauses background work runs with a small delay, which shrinks as the work
+    gets older.
 
     Args:
-        cores: Of the machine; as long as requests leave some of them over, nothing has to wait.
+        cores: CPU cores of the machine; while requests leave some of them free, background work does not wait.
 
     Attributes:
-        behind_s: Age of the work that was begun last.
+        behind_s: Age of the background work that was started last, in seconds.
     """
 
     def __init__(self, cores: int | None = None) -> None:
@@ -35,7 +35,7 @@ class Precedence:
 
     @contextmanager
     def ahead(self) -> Iterator[None]:
-        """Mark the caller as one who goes first."""
+        """Give the block priority over background work."""
         self._ahead += 1
         if self._ahead > self._most:
             self._clear.clear()
@@ -49,7 +49,7 @@ class Precedence:
 
     @property
     def patience_s(self) -> float:
-        """Longest wait of a step, in seconds.
+        """Maximum wait of a step, in seconds.
 
         >>> precedence = Precedence()
         >>> precedence.behind_s = 50.0
@@ -59,7 +59,7 @@ class Precedence:
         return _PATIENCE_S * _LATE_S / max(self.behind_s, _LATE_S)
 
     async def give_way(self, patience_s: float | None = None) -> None:
-        """Wait until those who go first have gone, at most so long; for use between steps of some milliseconds."""
+        """Wait for requests with priority, at most ``patience_s``; call it between steps of a few milliseconds."""
         loop = asyncio.get_running_loop()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.patience_s if patience_s is None else patience_s):

@@ -1,4 +1,4 @@
-"""Signals that stop a process: the first lets running work end, a second one ends the process at once."""
+"""Stop signals: the first one lets running work finish, the second one ends the process at once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from uvicorn.supervisors import Multiprocess
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-_ONE_S = 1.0  # `timeout` signals its command and then the group: two signals within this are one request to stop
-_SIGNALLED = 128  # and the signal's number: a shell's exit code of a signalled process
+_ONE_S = 1.0  # `timeout` signals its command, then the group: signals within this count as one
+_SIGNALLED = 128  # plus the signal's number: the shell's exit code of a signalled process
 
 
 class StopRequests:
-    """Counts requests to stop; the second one calls ``hurry``."""
+    """Counter of stop requests; the second one calls ``hurry``."""
 
     def __init__(self, hurry: Callable[[int], None]) -> None:
         self._hurry = hurry
@@ -34,33 +34,33 @@ class StopRequests:
 
 
 def end_at_once(number: int) -> None:
-    """End this process as ``kill -9`` would: turns whose reply a client has read are in the journal by then."""
+    """End this process as ``kill -9`` does; turns whose reply a client has read are already journalled."""
     os._exit(_SIGNALLED + number)
 
 
 class Server(uvicorn.Server):
-    """A server that lets running replies end at the first signal and ends at once at the second."""
+    """Server that lets running replies finish at the first signal and ends at once at the second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._requests = StopRequests(end_at_once)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take a signal."""
+        """Handle a signal."""
         self._requests.note(sig)
-        if not self.should_exit:  # a second SIGINT would skip what is left to write down
+        if not self.should_exit:  # uvicorn would skip the shutdown steps at a second SIGINT
             super().handle_exit(sig, frame)
 
 
 class Supervisor(Multiprocess):
-    """A supervisor that kills its workers at the second signal.
+    """Supervisor that kills its workers at the second signal.
 
-    The workers do not count signals themselves: a terminal and systemd signal them as well as the supervisor, which
-    then passes its own signal on.
+    The workers do not count signals themselves: a terminal and systemd signal both them and the supervisor, which then
+    passes its own signal on.
     """
 
     def terminate_all(self) -> None:
-        """Pass the signal on, and listen for another."""
+        """Pass the signal on, and kill the workers at another one."""
         requests = StopRequests(self._kill_all)
         requests.note(signal.SIGTERM)
         for one in SIGNALS:
