@@ -1,4 +1,4 @@
-"""The access log: a line for each request, written by a thread of its own, so that no request waits for a terminal."""
+"""Access log: one line per request, written by a separate thread, so that no request waits for a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import orjson
 from proxy.settings.sections import TelemetrySettings
 from proxy.telemetry.metrics import ACCESS_LINES_LOST
 
-_GATHER_S = 0.1  # so that a burst is one write
+_GATHER_S = 0.1  # delay that joins a burst into one write
 _MAX_WAITING = 20_000
 _CLOSE_S = 2.0
 
@@ -22,17 +22,17 @@ Fields = Mapping[str, str | int | float | bool | None]
 
 
 def open_access_log(settings: TelemetrySettings) -> AccessLog | None:
-    """Return the log; None: it is switched off, or its lines are below the level."""
+    """Return the log, None if it is switched off or its lines are below the log level."""
     if not settings.access_log or settings.log_level in ("warning", "error"):
         return None
     return AccessLog(is_json=settings.log_format == "json")
 
 
 class AccessLog:
-    """Lines on their way to standard error; where they cannot leave fast enough, they are dropped and counted.
+    """Queue of log lines to standard error; if the writer is too slow, lines are dropped and counted.
 
     Args:
-        is_json: One object a line, else words.
+        is_json: Whether to write one JSON object a line; otherwise text.
     """
 
     def __init__(self, *, is_json: bool) -> None:
@@ -42,14 +42,14 @@ class AccessLog:
         self._thread.start()
 
     def write(self, fields: Fields) -> None:
-        """Take a line; returns at once."""
+        """Queue a line; return at once."""
         if self._lines.qsize() >= _MAX_WAITING:
             ACCESS_LINES_LOST.inc()
             return
         self._lines.put((time.time(), fields))
 
     def close(self) -> None:
-        """Write what is left, waiting for it a moment; to be called in a thread."""
+        """Write the queued lines, for at most ``_CLOSE_S``; call it in a thread."""
         self._lines.put(None)
         self._thread.join(_CLOSE_S)
 
@@ -65,7 +65,7 @@ class AccessLog:
             try:
                 sys.stderr.write(text)
                 sys.stderr.flush()
-            except (OSError, ValueError):  # nobody reads any more
+            except (OSError, ValueError):  # standard error is closed
                 return
 
 

@@ -1,4 +1,4 @@
-"""Structured logs without content."""
+"""Structured logs without user texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proxy.settings.sections import TelemetrySettings
 
 
 def configure_logging(settings: TelemetrySettings) -> None:
-    """Send our log lines and the libraries' to standard error, as text or one JSON object a line."""
+    """Send log lines of Throughline and of libraries to standard error, as text or one JSON object a line."""
     level = getattr(logging, settings.log_level.upper())
     is_json = settings.log_format == "json"
     processors: list[structlog.typing.Processor] = [
@@ -43,7 +43,7 @@ def configure_logging(settings: TelemetrySettings) -> None:
 
 
 def frames(error: BaseException) -> str:
-    """Return where an exception came from, innermost last; its own words are left out, they may hold content."""
+    """Return an exception's type and stack, innermost last, without its message, which may hold user texts."""
     places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in extract_tb(error.__traceback__)]
     return f"{type(error).__name__} at {' > '.join(places)}"
 
@@ -58,14 +58,14 @@ def _shorten_exception(logger: object, name: str, event: structlog.typing.EventD
 
 
 class _PlainFormatter(logging.Formatter):
-    """Libraries' log lines, without the words of exceptions."""
+    """Formatter of libraries' log lines as text, without exception messages."""
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the base class names it so
         return frames(ei[1]) if ei[1] is not None else ""
 
 
 class _JsonFormatter(logging.Formatter):
-    """The same as one object a line, with the names that our own lines have."""
+    """Formatter of libraries' log lines as JSON, with the field names of Throughline's lines."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {

@@ -1,4 +1,4 @@
-"""Everything that is counted for Prometheus; the names are the interface, ``deploy/grafana.json`` draws them."""
+"""Prometheus metrics; their names are a public interface, which ``deploy/grafana.json`` uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 
 from proxy.settings.load import metrics_folder
 
-disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nobody reads
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, without use
 
 _PROCESSES = Path("/proc")
 
@@ -28,7 +28,7 @@ _FAST_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 _REPLY_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 _LAG_S = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200)
 
-# The door
+# Requests
 REQUESTS = Counter(
     "throughline_requests",
     "Requests that have ended, by route, model, status (499: the client left before the head) and memory outcome.",
@@ -77,7 +77,7 @@ INJECTED_TOKENS = Counter("throughline_injected_tokens", "Tokens of memory put i
 INJECTED_MEMORIES = Counter("throughline_injected_memories", "Memories put into requests.")
 DEGRADED = Counter("throughline_degraded", "Requests served without their full memory, by reason.", ["reason"])
 
-# Memory behind it
+# Memory after the reply
 JOURNAL_TURNS = Gauge(
     "throughline_journal_turns", "Turns in the journal by state.", ["state"], multiprocess_mode="mostrecent"
 )
@@ -103,7 +103,7 @@ READY = Gauge("throughline_ready", "Whether store and embedder are warm.", multi
 
 
 def metrics_page() -> bytes:
-    """Return all metrics in Prometheus' text format; of ``--workers N`` processes, those of all of them."""
+    """Return all metrics in Prometheus' text format; with ``--workers N``, those of all processes together."""
     folder = metrics_folder()
     if folder is None:
         return generate_latest(REGISTRY)
@@ -114,7 +114,7 @@ def metrics_page() -> bytes:
 
 
 def _forget_dead(folder: Path) -> None:
-    """Drop the gauges of processes that are no more; their counters still count."""
+    """Drop the gauges of dead processes; their counters stay."""
     for left in folder.glob("gauge_live*_*.db") if _PROCESSES.is_dir() else ():
         pid = left.stem.rpartition("_")[2]
         if not (_PROCESSES / pid).exists():

@@ -1,4 +1,4 @@
-"""Names that may stand in a label, an attribute or a line: of a closed set, or accepted by somebody before."""
+"""Names allowed in metric labels, span attributes and log lines: from a closed set, or validated before."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MAX_NAMES = 200
 _MAX_SEGMENTS = 4
 _NAME = re.compile(r"[\w./:@+-]{1,100}", re.ASCII)
 
-# Segments of paths that are no ids.
+# Path segments that are not ids.
 _SEGMENTS = frozenset(
     {
         "v1", "healthz", "readyz", "health", "liveliness", "readiness", "metrics",
@@ -27,14 +27,14 @@ _SEGMENTS = frozenset(
 
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
-# The GenAI conventions' names for providers, where they are not LiteLLM's.
+# Provider names of the GenAI conventions that differ from LiteLLM's.
 _PROVIDERS = {
     "azure": "azure.ai.openai",
     "azure_ai": "azure.ai.inference",
     "bedrock": "aws.bedrock",
     "gemini": "gcp.gemini",
     "mistral": "mistral_ai",
-    "openai_like": "openai",  # whose wire it speaks
+    "openai_like": "openai",  # it uses OpenAI's wire format
     "vertex_ai": "gcp.vertex_ai",
     "watsonx": "ibm.watsonx.ai",
     "xai": "x_ai",
@@ -42,7 +42,7 @@ _PROVIDERS = {
 
 
 class Names:
-    """Names that were accepted before, at most so many of them: whatever a client makes up, labels stay few."""
+    """Set of validated names, limited to ``most``, so that client-supplied names cannot inflate label cardinality."""
 
     def __init__(self, most: int = _MAX_NAMES) -> None:
         self._most = most
@@ -52,8 +52,8 @@ class Names:
         """Return a name, or ``other``.
 
         Args:
-            name: As somebody outside wrote it; "" stays "".
-            is_real: Whether it is more than made up; asked only where the name is new.
+            name: Name from a client; "" stays "".
+            is_real: Check that the name exists; called only for a new name.
         """
         if name in self._known or not name:
             return name
@@ -64,18 +64,18 @@ class Names:
 
 
 def word(text: object) -> str:
-    """Return what is shaped like a name or an id, "" for anything else."""
+    """Return ``text`` if it has the form of a name or an id, otherwise ""."""
     return text if isinstance(text, str) and _NAME.fullmatch(text) else ""
 
 
 def route_of(path: str) -> str:
-    """Return a path with its ids left out: ``/v1/memories/{id}/history``."""
+    """Return a path with ids replaced: ``/v1/memories/{id}/history``."""
     segments = path.strip("/").split("/", _MAX_SEGMENTS)[:_MAX_SEGMENTS]
     return "/" + "/".join(segment if segment in _SEGMENTS else "{id}" for segment in segments if segment)
 
 
 def method_of(method: str) -> str:
-    """Return a method, or what stands for all those that nobody knows."""
+    """Return the HTTP method, or ``OTHER`` if non-standard, to bound label cardinality."""
     return method if method in _METHODS else OTHER
 
 

@@ -1,7 +1,7 @@
-"""Spans and GenAI metrics to an OpenTelemetry collector; nothing of it is imported unless an endpoint is set.
+"""Spans and GenAI metrics for an OpenTelemetry collector; the SDK is imported only if an endpoint is set.
 
-The providers are our own and not the process-wide ones: what libraries would add of themselves (URLs with their
-queries, the words of exceptions) stays unsent.
+The tracer and meter providers are private, not the process-wide ones, so that data added by libraries (URLs with
+their queries, exception messages) is not sent.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ MEND = "The OpenTelemetry SDK is not installed: pip install 'throughline[otel]',
 _log = structlog.get_logger(__name__)
 _NAME = "throughline"
 _KINDS = {"internal": SpanKind.INTERNAL, "server": SpanKind.SERVER, "client": SpanKind.CLIENT}
-_MAX_REQUESTS = 4096  # whose spans may still be linked to by the work that follows them
+_MAX_REQUESTS = 4096  # recent requests whose spans background work may link to
 _FLUSH_MS = 3000
 _CLOSE_S = 4.0
 
-# As the GenAI conventions advise.
+# Bucket boundaries advised by the GenAI conventions.
 _SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 _FIRST_SECONDS = (0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0)
 _COUNTS = tuple(4**power for power in range(14))
 
 
 def is_wanted(settings: TelemetrySettings, environ: Mapping[str, str]) -> bool:
-    """Return whether anything is to be sent, by the settings or by OpenTelemetry's own variables."""
+    """Return whether the settings or OpenTelemetry's own variables enable sending."""
     names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
     is_disabled = environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
     return not is_disabled and bool(settings.otlp_endpoint or any(environ.get(name) for name in names))
 
 
 def is_installed() -> bool:
-    """Return whether the SDK and its exporter are there."""
+    """Return whether the SDK and its exporter are installed."""
     names = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
     try:
         return all(importlib.util.find_spec(name) is not None for name in names)
@@ -57,7 +57,7 @@ def is_installed() -> bool:
 
 
 def open_tracing(settings: TelemetrySettings, environ: Mapping[str, str]) -> Tracing | None:
-    """Return what sends spans and metrics; None: nobody wants them, or the SDK is missing, which is logged."""
+    """Return the sender of spans and metrics, None if it is not enabled or the SDK is missing, which is logged."""
     if not is_wanted(settings, environ):
         return None
     if not is_installed():
@@ -69,11 +69,11 @@ def open_tracing(settings: TelemetrySettings, environ: Mapping[str, str]) -> Tra
 
 
 class Tracing:
-    """Hands ended requests and jobs to OpenTelemetry.
+    """Sender of ended requests and jobs to OpenTelemetry.
 
     Args:
-        tracers: Of the SDK; its sampler decides what is sent.
-        meters: Of the SDK.
+        tracers: The SDK's tracer provider; its sampler decides which spans are sent.
+        meters: The SDK's meter provider.
     """
 
     def __init__(self, tracers: TracerProvider, meters: MeterProvider) -> None:
@@ -108,9 +108,9 @@ class Tracing:
         """Send the spans of a request.
 
         Args:
-            span: Of the whole request.
-            traceparent: As the client sent it; its ``tracestate`` is free text, and left out.
-            name: Under which ``job`` finds the request again.
+            span: Span of the whole request.
+            traceparent: The client's header; its ``tracestate`` is free text and not used.
+            name: Name under which ``job`` finds the request.
         """
         parent = self._propagator.extract({"traceparent": traceparent}) if traceparent else None
         context = self._send(span, parent, WallClock())
@@ -120,12 +120,12 @@ class Tracing:
                 self._seen.popitem(last=False)
 
     def job(self, span: Span, names: Iterable[str] = ()) -> None:
-        """Send the span of background work, linked to the requests behind it as far as they are known."""
+        """Send the span of background work, linked to the spans of its requests if they are known."""
         links = [Link(self._seen[name]) for name in names if name in self._seen]
         self._send(span, None, WallClock(), links)
 
     def measure(self, operation: Operation) -> None:
-        """Count a call of a model."""
+        """Record a model call in the metrics."""
         attributes = dict(operation.attributes)
         self._seconds.record(operation.seconds, attributes)
         if operation.first_s is not None:
@@ -136,9 +136,9 @@ class Tracing:
                 self._tokens.record(tokens, {**attributes, "gen_ai.token.type": kind})
 
     def close(self) -> None:
-        """Send what is left, waiting for it a moment; to be called in a thread.
+        """Send the queued spans and metrics, for at most ``_CLOSE_S``; call it in a thread.
 
-        With a collector that is away the SDK would try again for ten seconds, and be killed with the process.
+        If the collector is unreachable, the SDK would retry for ten seconds, and be killed with the process.
         """
         ending = threading.Thread(target=self._end, name="telemetry-end", daemon=True)
         ending.start()

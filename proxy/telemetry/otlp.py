@@ -1,4 +1,4 @@
-"""The SDK's providers, with exporters to an OTLP endpoint over HTTP; imported only where there is one."""
+"""Tracer and meter providers with exporters to an OTLP endpoint over HTTP; imported only if one is set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proxy.settings.sections import TelemetrySettings
 
 
 def tracers(settings: TelemetrySettings, environ: Mapping[str, str]) -> TracerProvider:
-    """Return a provider whose spans go to the endpoint, in batches and from a thread of its own."""
+    """Return a provider that sends spans to the endpoint, in batches and from a separate thread."""
     provider = TracerProvider(resource=_resource(environ), shutdown_on_exit=False)
     if _is_on("TRACES", settings, environ):
         exporter = OTLPSpanExporter(_endpoint(settings, "traces"))
@@ -26,7 +26,7 @@ def tracers(settings: TelemetrySettings, environ: Mapping[str, str]) -> TracerPr
 
 
 def meters(settings: TelemetrySettings, environ: Mapping[str, str]) -> MeterProvider:
-    """Return a provider whose metrics go to the endpoint, every minute (``OTEL_METRIC_EXPORT_INTERVAL``)."""
+    """Return a provider that sends metrics to the endpoint every minute (``OTEL_METRIC_EXPORT_INTERVAL``)."""
     readers: list[MetricReader] = []
     if _is_on("METRICS", settings, environ):
         exporter = OTLPMetricExporter(_endpoint(settings, "metrics"))
@@ -46,5 +46,5 @@ def _is_on(signal: str, settings: TelemetrySettings, environ: Mapping[str, str])
 
 
 def _endpoint(settings: TelemetrySettings, signal: str) -> str | None:
-    """Return the URL of a signal; None: OpenTelemetry's own variables say it."""
+    """Return the URL of a signal, None to use OpenTelemetry's own variables."""
     return f"{settings.otlp_endpoint.rstrip('/')}/v1/{signal}" if settings.otlp_endpoint else None

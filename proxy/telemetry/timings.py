@@ -1,6 +1,6 @@
-"""Durations of the steps of one request, and spans as plain values, made once a request or a job has ended.
+"""Durations of a request's steps, and spans as plain values, made after a request or job has ended.
 
-OpenTelemetry is not involved yet.
+This module does not use OpenTelemetry.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Kind = Literal["internal", "server", "client"]
 
 
 class Step(NamedTuple):
-    """One run of a step: its name, when it began by ``time.perf_counter``, and how long it took."""
+    """One run of a step: its name, its start by ``time.perf_counter`` and its duration."""
 
     name: str
     start_s: float
@@ -26,12 +26,12 @@ class Step(NamedTuple):
 
     @property
     def end_s(self) -> float:
-        """When it ended, by the same clock."""
+        """End of the step, by the same clock."""
         return self.start_s + self.seconds
 
 
 class Timings:
-    """Durations of the steps of one request, in the order in which they ended."""
+    """Durations of a request's steps, in the order in which they ended."""
 
     __slots__ = ("ms", "steps")
 
@@ -41,7 +41,7 @@ class Timings:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Time a block; a step that runs twice adds up."""
+        """Time a block; repeated runs of a step are added up."""
         start = time.perf_counter()
         try:
             yield
@@ -58,16 +58,16 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One stretch of time and what was done in it.
+    """A timed operation with its nested operations.
 
     Args:
-        name: Of few.
-        start_s: By ``time.perf_counter``.
-        end_s: By the same clock.
-        kind: Whose side it is.
-        attributes: None of them holds content, a key or a user's own name.
-        error: Kind of the failure; "" where there was none.
-        children: What was done meanwhile, on its behalf.
+        name: Name from a small set.
+        start_s: Start by ``time.perf_counter``.
+        end_s: End by the same clock.
+        kind: Side of the operation, as in OpenTelemetry.
+        attributes: Attributes without user texts, keys or names of users.
+        error: Kind of the failure; "" for none.
+        children: Nested operations.
     """
 
     name: str
@@ -81,14 +81,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call of a model, for the GenAI metrics.
+    """A model call, for the GenAI metrics.
 
     Args:
-        seconds: From the request to the end of the reply.
-        first_s: To the first event of a stream; None: no stream, or nothing came.
-        input_tokens: As the provider counted; None: it did not say.
-        output_tokens: Likewise.
-        attributes: The conventions', of few values.
+        seconds: Time from the request to the end of the reply.
+        first_s: Time to the first event of a stream; None without a stream or an event.
+        input_tokens: Count by the provider; None if it gave none.
+        output_tokens: As ``input_tokens``.
+        attributes: Attributes of the GenAI conventions, with few distinct values.
     """
 
     seconds: float
@@ -99,18 +99,18 @@ class Operation:
 
 
 class WallClock:
-    """Turns readings of ``time.perf_counter`` into nanoseconds since 1970."""
+    """Converter from ``time.perf_counter`` to nanoseconds since 1970."""
 
     def __init__(self) -> None:
         self._offset_ns = time.time_ns() - time.perf_counter_ns()
 
     def ns(self, reading_s: float) -> int:
-        """Return when a reading was taken."""
+        """Return the time of a reading."""
         return self._offset_ns + int(reading_s * 1e9)
 
 
 def nested(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Return spans in order of time, each one that another one holds as its child."""
+    """Return spans in order of time, with contained spans as children."""
     done: list[Span] = []
     pending = sorted(spans, key=lambda one: (one.start_s, -one.end_s))
     while pending:
