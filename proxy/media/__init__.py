@@ -1,1 +1,1 @@
-"""Bytes to text: what a file is, what it says, within limits and away from the server's own process."""
+"""Files to text: detection of the file type and text extraction, within limits and in separate processes."""

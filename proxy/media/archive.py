@@ -1,4 +1,4 @@
-"""ZIP files opened safely: bombs are refused by the directory before anything is unpacked, nothing reaches the disk."""
+"""Safe reading of ZIP files: the directory shows bombs before unpacking, and nothing is written to the disk."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from proxy.media.limits import Limits
 
 _MAX_ENTRIES = 20_000
 _MAX_RATIO = 250
-_SMALL_BYTES = 8 * 2**20  # below this no ratio is suspicious: XML of many equal rows shrinks a lot
+_SMALL_BYTES = 8 * 2**20  # below this no ratio is suspicious, as XML of many equal rows compresses well
 _IS_ENCRYPTED = 0x1
 _DECLARATIONS = tuple(word.encode(codec) for word in ("<!DOCTYPE", "<!ENTITY") for codec in ("utf-8", "utf-16-le"))
 _XML = (".xml", ".rels", ".vml", ".opf", ".ncx")
 
 
 class Archive:
-    """A checked ZIP file, read entry by entry in memory.
+    """Checked ZIP file, whose entries are read in memory.
 
     Args:
         path: The file.
-        limits: Of what it may unpack to.
+        limits: Limits on its unpacked size.
 
     Raises:
-        MediaRefused: If it is no ZIP file (``malformed``), has a password (``encrypted``) or would unpack to more than
-            the limits allow (``bomb``).
+        MediaRefused: If it is not a ZIP file (``malformed``), has a password (``encrypted``) or would unpack to more
+            than the limits allow (``bomb``).
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -47,15 +47,15 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """Names of the entries, as they stand in the directory; never used as paths on the disk."""
+        """Names of the entries as in the directory; never used as paths on the disk."""
         return list(self._entries)
 
     def has(self, name: str) -> bool:
-        """Return whether there is an entry of this name."""
+        """Return whether an entry of this name exists."""
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """Return an entry unpacked; no more than its declared size is ever unpacked."""
+        """Return an unpacked entry; reading never exceeds its declared size."""
         try:
             return self._zip.read(self._entries[name])
         except KeyError:
@@ -64,7 +64,7 @@ class Archive:
             raise MediaRefused(f"The file is damaged: its part {name!r} cannot be unpacked.", "malformed") from error
 
     def refuse_declarations(self) -> None:
-        """Refuse document type declarations, which Office files never hold and entity bombs need."""
+        """Refuse document type declarations, which Office files never contain and entity bombs need."""
         for name in self._entries:
             if name.lower().endswith(_XML) and any(word in self.read(name) for word in _DECLARATIONS):
                 raise MediaRefused(f"The part {name!r} declares entities, which Office files never do.", "bomb")

@@ -1,4 +1,4 @@
-"""Result of reading a file, places of the pictures in it, and the refusal of one that is not read."""
+"""Results of reading a file, placeholders of its pictures, and the refusal of a file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 FileKind = Literal["document", "image"]
-_MARK = "\ufffc"  # Unicode's own sign for an object in the text
+_MARK = "\ufffc"  # Unicode's OBJECT REPLACEMENT CHARACTER
 _PLACE = re.compile(f"{_MARK}([^{_MARK}\n]+){_MARK}")
 
 
 class MediaRefused(ProxyError):
-    """A file that is not read, with the reason and the mend.
+    """Refusal of a file, with reason and remedy.
 
     Args:
-        message: For the user.
-        reason: A word for ``error.code``, receipts and metrics: ``unsupported``, ``encrypted``, ``malformed``,
+        message: Message for the user.
+        reason: Word for ``error.code``, receipts and metrics: ``unsupported``, ``encrypted``, ``malformed``,
             ``too_large``, ``too_many_pages``, ``too_many_pixels``, ``bomb``, ``timeout``, ``memory``, ``empty`` …
     """
 
@@ -43,18 +43,18 @@ class Sniffed:
 
     kind: FileKind
     media_type: str
-    reader: str  # names the reader: "pdf", "docx", "image", "text" …
+    reader: str  # name of the reader: "pdf", "docx", "image", "text" …
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page, slide, sheet or chapter.
+    """A page, slide, sheet or chapter.
 
     Args:
-        number: From 1.
+        number: Number, from 1.
         text: Plain text; headings are lines that begin with ``#``, tables are Markdown.
         label: Name of the sheet, title of the slide or chapter.
-        is_scanned: The text was read off a picture.
+        is_scanned: True if the page is a picture, whose text comes from OCR.
     """
 
     number: int
@@ -70,18 +70,18 @@ class Content:
     media_type: str
     pages: tuple[Page, ...]
     title: str = ""
-    notes: tuple[str, ...] = ()  # what could not be read: "3 pages hold pictures only", …
+    notes: tuple[str, ...] = ()  # parts that were not read: "3 pages hold pictures only", …
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A passage of a document, cut by its structure.
+    """A chunk of a document, cut by its structure.
 
     Args:
-        seq: Place in the document, from 0.
+        seq: Position in the document, from 0.
         page: Number of the page where it begins.
         heading: The headings above it, outermost first, joined by " > ".
-        text: As it stands in the document.
+        text: Verbatim text of the document.
     """
 
     seq: int
@@ -92,13 +92,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Properties of an image, as far as no model is needed.
+    """Properties of an image that need no model.
 
     Args:
-        width: In pixels, upright; likewise ``height``.
-        taken_at: By EXIF, with the zone where it names one.
+        width: Width of the upright image in pixels; likewise ``height``.
+        taken_at: Time by EXIF, with a time zone if EXIF has one.
         phash: Difference hash, 16 hex digits; equal or near for the same picture at another size or quality.
-        thumbnail: A small WebP.
+        thumbnail: Small WebP image.
         colours: Names of the main colours, the most common first.
     """
 
@@ -109,22 +109,22 @@ class Picture:
     thumbnail: bytes = field(repr=False)
     taken_at: datetime | None = None
     colours: tuple[str, ...] = ()
-    place: tuple[float, float] | None = None  # latitude, longitude by EXIF
+    place: tuple[float, float] | None = None  # latitude and longitude by EXIF, in degrees
     camera: str = ""
 
 
 def place_of(part: str) -> str:
-    """Return what stands in the text where the picture of a part of the file is."""
+    """Return the placeholder in the text for the picture in a part of the file."""
     return f"{_MARK}{part}{_MARK}"
 
 
 def parts_in(content: Content) -> list[str]:
-    """Return the parts of the file whose pictures stand in the text, each once."""
+    """Return the distinct parts of the file with a placeholder in the text."""
     return list(dict.fromkeys(part for page in content.pages for part in _PLACE.findall(page.text)))
 
 
 def filled(content: Content, texts: Mapping[str, str]) -> Content:
-    """Put what pictures say where they stand; those of which nothing is known vanish."""
+    """Replace placeholders by the texts of their pictures; remove those without a text."""
 
     def said(text: str) -> str:
         whole = _PLACE.sub(lambda place: texts.get(place[1], ""), text.replace(f"{_MARK}{_MARK}", f"{_MARK}\n{_MARK}"))

@@ -1,7 +1,7 @@
-"""The process in which files are read: little memory, little time, no secrets, and nobody misses it when it dies.
+"""Child process that reads files, with limited memory and time and without secrets; the server survives its crash.
 
-Jobs come in and answers go out as lines of JSON, so that whatever takes this process over cannot make the server run
-anything, as unpickling its answers could.
+Jobs and answers are lines of JSON, so that a compromised child cannot make the server execute code, as unpickling
+could.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _JOBS = {
     "ocr_part": ("proxy.media.ocr", "run_part"),
     "ocr_page": ("proxy.media.ocr", "run_page"),
 }
-_SPARE_S = 5.0  # after the deadline, should the server be gone that would end this process
+_SPARE_S = 5.0  # after the deadline, in case the server that would kill this process is gone
 
 
 def main() -> None:
-    """Take jobs from standard input until it is closed or silent for so many seconds."""
+    """Process jobs from standard input until it is closed, or idle for the seconds in the first argument."""
     jobs, answers = _private_streams()
     idle_s = float(sys.argv[1])
     _cap(resource.RLIMIT_CORE, 0)
@@ -38,11 +38,11 @@ def main() -> None:
         answer = _answer(json.loads(line), answers)
         _write(answers, answer)
         if answer.get("reason") == "memory":
-            return  # whatever is left of the heap is not to be trusted
+            return  # the heap may be corrupt
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the pipes for us alone: what a library prints must not look like an answer."""
+    """Return private pipes for jobs and answers, so that a library's output cannot look like an answer."""
     jobs, answers = os.fdopen(os.dup(0), "rb", buffering=0), os.fdopen(os.dup(1), "wb", buffering=0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -51,7 +51,7 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _answer(job: dict[str, Any], answers: BinaryIO) -> dict[str, Any]:
-    _write(answers, {"progress": 0.0})  # the job is taken: should this process die now, the file is to blame
+    _write(answers, {"progress": 0.0})  # the job is accepted: if this process dies now, the file is the cause
     _limit(job)
     module, function = _JOBS[job["job"]]
     try:
@@ -75,7 +75,7 @@ def _answer(job: dict[str, Any], answers: BinaryIO) -> dict[str, Any]:
 
 
 def _limit(job: dict[str, Any]) -> None:
-    """Allow this job so much memory, processor time and time; the kernel ends the process that takes more."""
+    """Set the job's limits of memory, CPU time and time; the kernel ends the process beyond them."""
     _cap(resource.RLIMIT_AS, job["memory_bytes"])
     used = resource.getrusage(resource.RUSAGE_SELF)
     _cap(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + job["cpu_s"]) + 1)
@@ -83,7 +83,7 @@ def _limit(job: dict[str, Any]) -> None:
 
 
 def _cap(what: int, most: int) -> None:
-    with contextlib.suppress(ValueError, OSError):  # a kernel without this limit
+    with contextlib.suppress(ValueError, OSError):  # the kernel lacks this limit
         resource.setrlimit(what, (most, resource.getrlimit(what)[1]))
 
 

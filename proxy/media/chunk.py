@@ -1,4 +1,4 @@
-"""Documents cut into passages by their structure, and outlined; pure."""
+"""Chunking of documents by their structure, and their outlines; pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MAX_CHARS = 1100
 OVERLAP_CHARS = 160
 OUTLINE_CHARS = 2000
 
-_SMALL = 0.35  # of the target: a section that is shorter is put together with the next of its level
-_EARLY = 0.6  # of the target: enough to end a passage before a paragraph that would have to be cut
+_SMALL = 0.35  # of the target: a shorter section is merged with the next of its level
+_EARLY = 0.6  # of the target: minimum to end a chunk before a paragraph that does not fit
 _SENTENCE_END = re.compile(
     r"""(?<!\n\d\.)(?<!\n\d\d\.)(?<![\s.][A-Z]\.)(?<!\bSt\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bcf\.)"""
     r"""(?<=[.!?…])["'”’»)\]]*\s+"""
@@ -30,12 +30,12 @@ _SOURCE = ("text/x-source", "application/json", "application/xml", "application/
 
 @dataclass(frozen=True, slots=True)
 class _Atom:
-    """Unit that is cut only where it would not fit: a sentence, a row, some lines of code.
+    """Unit that is cut only if it does not fit: a sentence, a row, some lines of code.
 
     Args:
-        lead: The table's head, which is repeated where a passage begins with this row.
-        is_first: It begins a block.
-        is_prose: It may be repeated at the beginning of the next passage.
+        lead: The table's head, repeated if a chunk begins with this row.
+        is_first: True if it begins a block.
+        is_prose: True if it may be repeated at the beginning of the next chunk.
     """
 
     start: int
@@ -48,21 +48,21 @@ class _Atom:
 def chunks(
     content: Content, target_chars: int = TARGET_CHARS, max_chars: int = MAX_CHARS, overlap_chars: int = OVERLAP_CHARS
 ) -> list[Piece]:
-    """Return a document's passages in order.
+    """Return a document's chunks in order.
 
-    A passage never crosses a page or a heading of its own level or above, unless the sections are very short. Tables
-    are cut between rows and repeat their head, code between blank lines, paragraphs between sentences. Every word of
-    the document is in the text or the heading of a passage.
+    A chunk never crosses a page, nor a heading of its level or above, unless the sections are very short. Tables
+    are cut between rows and repeat their head, code at blank lines, paragraphs between sentences. Every word of
+    the document is in the text or the heading of a chunk.
 
     Args:
         content: The document.
-        target_chars: Length that is aimed at.
-        max_chars: Length that no passage exceeds; at least the target.
-        overlap_chars: A sentence up to this length is repeated at the beginning of the next passage.
+        target_chars: Target length.
+        max_chars: Maximum length; at least the target.
+        overlap_chars: Maximum length of a sentence that is repeated at the beginning of the next chunk.
     """
     pieces: list[Piece] = []
     path: list[tuple[int, str]] = []
-    left_open = ""  # the last sentence of the page before, where the page's end cut it
+    left_open = ""  # last sentence of the previous page, if the page's end cut it
     for page in content.pages:
         if page.label:
             path = [(0, page.label)]
@@ -80,7 +80,7 @@ def chunks(
 
 
 def outline(content: Content, max_chars: int = OUTLINE_CHARS) -> str:
-    """Return headings and names of pages with their page numbers, one a line; deep ones go where room is short."""
+    """Return headings and page labels with page numbers, one a line; omit deep levels to fit ``max_chars``."""
     rows: list[tuple[int, str, int]] = []
     for page in content.pages:
         found = _sections(content, page)
@@ -108,7 +108,7 @@ def _outlined(row: tuple[int, str, int], *, several: bool) -> str:
 
 
 def _groups(text: str, found: Sequence[Section], small: int, target: int) -> Iterator[list[Section]]:
-    """Put very short sections together with what follows on their level or below."""
+    """Merge very short sections with the following ones on their level or below."""
     group: list[Section] = []
     for section in found:
         if group:
@@ -125,7 +125,7 @@ def _groups(text: str, found: Sequence[Section], small: int, target: int) -> Ite
 
 
 def _entered(path: list[tuple[int, str]], text: str, group: Sequence[Section]) -> tuple[int, list[tuple[int, str]]]:
-    """Return where a group's text begins, and the headings above it: those that stand over all of the group."""
+    """Return the start of a group's text, and the headings above the whole group."""
     begin = group[0].start
     for at, section in enumerate(group):
         path = _under(path, [section])
@@ -149,13 +149,13 @@ def _once(titles: Sequence[str]) -> list[str]:
 
 
 class _Packer:
-    """Packs the blocks of one page into passages."""
+    """Packer of one page's blocks into chunks."""
 
     def __init__(self, text: str, target: int, most: int, overlap: int) -> None:
         self._text, self._target, self._most, self._overlap = text, target, most, min(overlap, most // 4)
 
     def packed(self, start: int, end: int) -> Iterator[str]:
-        """Yield the passages between two places; their lengths are about equal."""
+        """Yield the chunks between two offsets, of about equal lengths."""
         atoms = [atom for block in blocks(self._text, start, end) for atom in self._atoms(block)]
         if not atoms:
             return
@@ -169,7 +169,7 @@ class _Packer:
                 first = index
 
     def _is_full(self, atoms: Sequence[_Atom], first: int, index: int, aim: float) -> bool:
-        """Return whether a passage that began with one atom ends before another."""
+        """Return whether a chunk that begins with atom ``first`` ends before atom ``index``."""
         begin = self._begin(atoms, first)
         lead = len(atoms[first].lead) + 1
         if atoms[index].end - begin + lead > self._most:
@@ -183,7 +183,7 @@ class _Packer:
         return atoms[after - 1].end - begin + lead > self._most
 
     def _begin(self, atoms: Sequence[_Atom], first: int) -> int:
-        """Return where a passage begins: with the sentence before, if it is short."""
+        """Return the start of a chunk, including the previous sentence if it is short."""
         if first < 2 or not (atoms[first].is_prose and atoms[first - 1].is_prose):
             return atoms[first].start
         before = atoms[first - 1]
@@ -220,7 +220,7 @@ class _Packer:
             yield from self._cut(_Atom(at, block.end, is_first=True))
 
     def _cut(self, atom: _Atom) -> Iterator[_Atom]:
-        """Cut what would not fit into a passage: at lines, else between words, else anywhere."""
+        """Cut an atom that does not fit into a chunk: at lines, else between words, else anywhere."""
         most = max(self._most - len(atom.lead) - 1, 1)
         while atom.end - atom.start > most:
             window = self._text[atom.start : atom.start + most]
@@ -234,7 +234,7 @@ class _Packer:
 
 
 def _continued(pieces: list[Piece], page: Page, left_open: str, max_chars: int, overlap_chars: int) -> str:
-    """Begin a page's first passage with the sentence that the page before left open; return what this page leaves."""
+    """Prepend the previous page's open sentence to a page's first chunk; return this page's open sentence."""
     first = next((at for at, piece in enumerate(pieces) if piece.page == page.number), None)
     if first is None:
         return left_open

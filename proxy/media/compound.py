@@ -1,4 +1,4 @@
-"""Compound files (MS-CFB), as old Office formats and Outlook's messages are: streams by their paths, within limits."""
+"""Compound files (MS-CFB), used by old Office formats and Outlook's messages: streams by path, within limits."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from proxy.media.base import MediaRefused
 _MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEADER_BYTES, _ENTRY_BYTES = 512, 128
 _SHIFTS, _MINI_SHIFT = (9, 12), 6
-_LAST = 0xFFFFFFFA  # what is larger is no number of a sector
-_IN_HEADER = 109  # places of the table's sectors in the header
+_LAST = 0xFFFFFFFA  # larger values are not sector numbers
+_IN_HEADER = 109  # sector numbers of the allocation table in the header
 _STREAM, _FOLDERS = 2, (1, 5)
 _MAX_ENTRIES = 50_000
 _NOBODY = 0xFFFFFFFF
 
 
 class Compound:
-    """A compound file; a chain that runs in circles, or out of the file, is damage.
+    """A compound file; a sector chain with a cycle, or beyond the end of the file, counts as damage.
 
     Raises:
-        MediaRefused: ``malformed``, if it is none.
+        MediaRefused: ``malformed``, if it is not a compound file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,7 +38,7 @@ class Compound:
         self._mini = self._whole(self._root[0], self._root[1])
 
     def read(self, path: str) -> bytes:
-        """Return a stream; nothing where there is none of that path."""
+        """Return a stream, empty if there is none of that path."""
         start, size = self.streams.get(path, (0, 0))
         if not size:
             return b""
@@ -62,7 +62,7 @@ class Compound:
         return self._data[at : at + (1 << self._shift)]
 
     def _table_sectors(self) -> list[int]:
-        """Return where the table of chains stands."""
+        """Return the sectors of the allocation table."""
         places = list(struct.unpack_from(f"<{_IN_HEADER}I", self._data, 76))
         more, seen = self._number(68, 4), 0
         while more < _LAST and seen <= len(self._data) >> self._shift:
@@ -94,7 +94,7 @@ class Compound:
         return b"".join(map(self._sector, self._chain(start)))[:size] if size else b""
 
     def _listed(self) -> dict[str, tuple[int, int]]:
-        """Return start and size of every stream by its path."""
+        """Return start and size of every stream, by path."""
         directory = b"".join(map(self._sector, self._chain(self._number(48, 4))))
         count = min(len(directory) // _ENTRY_BYTES, _MAX_ENTRIES)
         entries = [directory[at * _ENTRY_BYTES : (at + 1) * _ENTRY_BYTES] for at in range(count)]

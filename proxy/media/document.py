@@ -1,4 +1,4 @@
-"""A document read by the reader of its kind, in the process that reads files."""
+"""Reading of a document by the reader of its type, in the child process."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ READERS: Final = {
 
 
 def run_document(job: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Read the document that a job names; the answer is a ``Content`` as plain values."""
+    """Read the document of a job; return a ``Content`` as plain values."""
     limits = Limits(**job["limits"])
     content = read(Path(job["path"]), Sniffed("document", job["media_type"], job["reader"]), limits, tell)
     return asdict(content)
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Tell) -> Content:
-    """Return what a document says.
+    """Return the content of a document.
 
     Raises:
-        MediaRefused: If it is not read.
+        MediaRefused: If it cannot be read.
     """
     module = importlib.import_module(f"proxy.media.readers.{READERS[sniffed.reader]}")
     reader: Reader = module.read
@@ -45,7 +45,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Tell) -> Content:
 
 
 def _within(content: Content, limits: Limits) -> Content:
-    """Keep the text within the limit, with a note on what was left out."""
+    """Return the content cut to the text limit, with a note about the cut."""
     room, pages = limits.max_text_chars, list[Page]()
     for page in content.pages:
         if len(page.text) > room:

@@ -1,4 +1,4 @@
-"""A file fetched by its URL: from public addresses only, within limits, as nobody in particular."""
+"""Download of a file by URL: from public addresses only, within limits, without credentials."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Lookup = Callable[[str, int], Awaitable[list[str]]]
 Allows = Callable[[str], bool]
 
 FETCH_S = 15.0
-MAX_REDIRECTS = 3  # each checked anew
+MAX_REDIRECTS = 3  # each is checked again
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {"User-Agent": "throughline", "Accept": "*/*", "Accept-Encoding": "identity"}
 _FILENAME = re.compile(r"""filename\*?=(?:UTF-8'')?"?([^";]+)""", re.IGNORECASE)
 _MAX_URL_CHARS = 4096
 _CHUNK_BYTES = 2**16
-_UNICAST = IPv6Network("2000::/3")  # what is given out at all; mapped, NAT64 and site-local forms stand outside
+_UNICAST = IPv6Network("2000::/3")  # all assigned unicast; excludes mapped, NAT64 and site-local addresses
 _NOT_PUBLIC_6 = tuple(
     IPv6Network(block)
     for block in (
         "2001::/23",  # Teredo, benchmarking, ORCHID …
         "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4, which carries any IPv4 address
+        "2002::/16",  # 6to4, which can carry any IPv4 address
         "3fff::/20",  # documentation
         "5f00::/16",  # segment routing
     )
@@ -44,11 +44,11 @@ _RELAYS = IPv4Network("192.88.99.0/24")  # 6to4
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """File fetched from a URL.
+    """A downloaded file.
 
     Args:
-        media_type: As the server declared it; its word counts for little.
-        name: Of the file, by the server or the URL.
+        media_type: Media type declared by the server; unreliable.
+        name: File name, from the server or the URL.
     """
 
     data: bytes = field(repr=False)
@@ -64,14 +64,14 @@ def is_public(address: str) -> bool:
     try:
         found = ip_address(address)
     except ValueError:
-        return False  # also with a zone, which only local addresses have
+        return False  # also for a zone, which only local addresses have
     if isinstance(found, IPv6Address):
         return found in _UNICAST and found.is_global and not any(found in block for block in _NOT_PUBLIC_6)
     return found.is_global and not found.is_multicast and not found.is_reserved and found not in _RELAYS
 
 
 async def look_up(host: str, port: int) -> list[str]:
-    """Return the addresses of a host by the system's resolver."""
+    """Return the addresses of a host from the system's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
@@ -85,17 +85,17 @@ async def fetch(
     allows: Allows = is_public,
     within_s: float = FETCH_S,
 ) -> Fetched:
-    """Return what a URL names.
+    """Download a URL.
 
-    Each host is looked up once and connected to at the very addresses that were found allowed; redirects are followed
-    by us, each checked in the same way. No cookies, credentials or proxies are used.
+    Each host is resolved once, and only the checked addresses are connected to, so DNS rebinding has no effect.
+    Redirects are followed here, each with the same checks. No cookies, credentials or proxies are used.
 
     Args:
         url: An http or https URL.
-        limits: With the largest size.
-        lookup: Host and port -> addresses.
-        allows: Whether an address may be connected to.
-        within_s: Most seconds in all.
+        limits: Limits, of which the maximum file size applies.
+        lookup: Function from host and port to addresses.
+        allows: Check whether an address may be connected to.
+        within_s: Total timeout in seconds.
 
     Raises:
         MediaRefused: ``bad_url``, ``forbidden_address``, ``unreachable``, ``too_large``, ``timeout`` …
@@ -145,7 +145,7 @@ async def _read(reply: aiohttp.ClientResponse, limits: Limits) -> Fetched:
 
 
 def _checked(url: str, allows: Allows) -> URL:
-    """Return a URL that may be tried; hosts that are names are checked when they are looked up."""
+    """Return a parsed URL after checks; the resolver checks host names."""
     try:
         parsed = URL(url)
     except ValueError as error:
@@ -182,7 +182,7 @@ def _name(reply: aiohttp.ClientResponse) -> str:
 
 
 class _Resolver(AbstractResolver):
-    """Looks a host up once; where any of its addresses is not allowed, none is."""
+    """Resolver that refuses a host if any of its addresses is not allowed."""
 
     def __init__(self, lookup: Lookup, allows: Allows) -> None:
         self._lookup, self._allows = lookup, allows
@@ -192,7 +192,7 @@ class _Resolver(AbstractResolver):
     ) -> list[ResolveResult]:
         addresses = await self._lookup(host, port)
         if not addresses or not all(map(self._allows, addresses)):
-            raise _forbidden(host)  # not an OSError, which aiohttp would take for a failed look-up
+            raise _forbidden(host)  # not an OSError, which aiohttp treats as a failed look-up
         return [
             ResolveResult(
                 hostname=host,
@@ -206,4 +206,4 @@ class _Resolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: the resolver holds no resources."""

@@ -1,4 +1,4 @@
-"""Properties of an image without a model: size, time, place, main colours, thumbnail, perceptual hash."""
+"""Image properties without a model: size, time, place, main colours, thumbnail, perceptual hash."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORMATS: Final = {
     "PNG": "image/png", "JPEG": "image/jpeg", "MPO": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp",
     "TIFF": "image/tiff", "BMP": "image/bmp", "AVIF": "image/avif",
 }  # fmt: skip
-_OPENED: Final = tuple(name for name in _FORMATS if name != "MPO")  # which is opened as JPEG, its first picture
+_OPENED: Final = tuple(name for name in _FORMATS if name != "MPO")  # MPO is opened as JPEG, for its first picture
 _THUMBNAIL = (256, 256)
 _EXIF, _GPS = 0x8769, 0x8825
 _TAKEN, _TAKEN_ZONE, _CHANGED, _CHANGED_ZONE = 0x9003, 0x9011, 0x0132, 0x9010
@@ -33,7 +33,7 @@ _MAKE, _MODEL = 0x010F, 0x0110
 _TIME = re.compile(r"(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _ZONE = re.compile(r"([+-])(\d\d):(\d\d)")
 _SHORT, _TALL, _WIDE = 8, 8, 9
-_FIELDS = (48, 48)  # of an image, each of one colour
+_FIELDS = (48, 48)  # grid of an image for its main colours
 _MIN_COLOUR_SHARE = 0.08
 _MAX_COLOURS = 3
 _DARK, _BRIGHT, _PALE, _GREYISH, _BROWN = 0.16, 0.88, 0.12, 0.2, 0.6
@@ -44,7 +44,7 @@ _HUES = (
 
 
 def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> dict[str, Any]:
-    """Read the image that a job names; the answer is a ``Picture`` as plain values."""
+    """Read the image of a job; return a ``Picture`` as plain values."""
     del tell
     image, media_type = opened(Path(job["path"]), Limits(**job["limits"]))
     taken_at, place, camera = _exif(image)
@@ -65,14 +65,14 @@ def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> dict[str, A
 
 
 def opened(path: Path | BinaryIO, limits: Limits) -> tuple[Image.Image, str]:
-    """Return the image, not yet decoded, and its media type.
+    """Return the image, not decoded yet, and its media type.
 
     Raises:
         MediaRefused: ``too_many_pixels`` or ``malformed``.
     """
-    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 -- only in the processes that read files
+    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 -- only in the child processes
 
-    Image.MAX_IMAGE_PIXELS = None  # the limit is ours, below
+    Image.MAX_IMAGE_PIXELS = None  # Throughline's own limit follows below
     warnings.simplefilter("ignore")
     Image.init()
     try:
@@ -89,7 +89,7 @@ def opened(path: Path | BinaryIO, limits: Limits) -> tuple[Image.Image, str]:
 
 
 def flat(image: Image.Image) -> Image.Image:
-    """Return the first frame upright, on white where it is transparent, in RGB.
+    """Return the first frame in RGB, upright, with a white background for transparency.
 
     Raises:
         MediaRefused: ``malformed``.
@@ -115,7 +115,7 @@ def flat(image: Image.Image) -> Image.Image:
 
 
 def dhash(image: Image.Image) -> str:
-    """Return whether brightness rises from each of 9 x 8 fields to the next, as 16 hex digits (difference hash)."""
+    """Return the difference hash as 16 hex digits: one bit per rise of brightness in a grid of 9 x 8 fields."""
     from PIL import Image  # noqa: PLC0415
 
     grey = image.convert("L").resize((_WIDE, _TALL), Image.Resampling.BOX).tobytes()
@@ -128,12 +128,12 @@ def dhash(image: Image.Image) -> str:
 
 
 def distance(one: str, other: str) -> int:
-    """Return in how many of 64 bits two hashes differ; up to about 10 is most likely the same picture."""
+    """Return the Hamming distance of two 64-bit hashes; up to about 10 is most likely the same picture."""
     return (int(one, 16) ^ int(other, 16)).bit_count()
 
 
 def main_colours(image: Image.Image) -> list[str]:
-    """Return the names of at most three colours that cover most of the image, the most common first."""
+    """Return the names of at most three colours that cover most of the image, most common first."""
     data = image.resize(_FIELDS).tobytes()
     names = Counter(name_of(*data[at : at + 3]) for at in range(0, len(data), 3))
     fields = names.total()
@@ -141,7 +141,7 @@ def main_colours(image: Image.Image) -> list[str]:
 
 
 def name_of(red: int, green: int, blue: int) -> str:
-    """Return what a colour of 8 bits a channel is called in English."""
+    """Return the English name of an RGB colour, 8 bits a channel."""
     hue, saturation, value = colorsys.rgb_to_hsv(red / 255, green / 255, blue / 255)
     if value < _DARK:
         return "black"
@@ -174,7 +174,7 @@ def _exif(image: Image.Image) -> tuple[datetime | None, tuple[float, float] | No
         )
         make, model = (str(exif.get(tag) or "").strip(" \x00") for tag in (_MAKE, _MODEL))
         return taken_at, _where(gps), (model if model.startswith(make) else f"{make} {model}").strip()[:100]
-    except Exception:  # noqa: BLE001 -- made by cameras and by anyone: whatever is wrong in there, the picture counts
+    except Exception:  # noqa: BLE001 -- cameras and editors write invalid EXIF; the picture is used without it
         return None, None, ""
 
 

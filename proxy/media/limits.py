@@ -1,4 +1,4 @@
-"""The limits on reading one file; they go along to the process that reads it."""
+"""Limits on reading one file; they are sent to the child process."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _MB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on reading one file, and what reads pictures. A file over one of the sizes is refused, not cut.
+    """Limits on reading one file, and OCR settings. A file over a size limit is refused, not cut.
 
     Attributes:
-        max_file_bytes: Of the file.
-        max_pages: Of a document: pages, slides, sheets, parts.
-        max_pixels: Of an image.
-        max_cells: Of a workbook.
-        max_text_chars: Read of a document; this one cuts.
-        max_unpacked_bytes: Of a packed file (DOCX, EPUB …) unpacked.
-        parse_s: Seconds that parsing may take, by the clock and of the processor.
-        parse_bytes: Address space of the process that parses.
-        ocr: The setting of this name.
-        ocr_languages: The setting of this name.
-        ocr_pages: Pages of a document that are read off pictures.
-        ocr_s: Seconds that reading one picture may take.
-        ocr_bytes: Address space of the process that reads pictures.
+        max_file_bytes: Size of the file.
+        max_pages: Pages, slides, sheets or parts of a document.
+        max_pixels: Pixels of an image.
+        max_cells: Cells of a workbook.
+        max_text_chars: Characters read of a document; longer text is cut.
+        max_unpacked_bytes: Unpacked size of a packed file (DOCX, EPUB …).
+        parse_s: Time and CPU time of parsing, in seconds.
+        parse_bytes: Address space of the parsing process.
+        ocr: Setting ``media.ocr``.
+        ocr_languages: Setting ``media.ocr_languages``.
+        ocr_pages: Pages and pictures of a document for OCR.
+        ocr_s: Time of OCR for one picture, in seconds.
+        ocr_bytes: Address space of the OCR process.
     """
 
     max_file_bytes: int = 48 * _MB
@@ -47,7 +47,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: MediaSettings) -> Limits:
-        """Return the limits that the settings choose."""
+        """Return the limits chosen by the settings."""
         return replace(
             _SIZES[settings.limits],
             max_file_bytes=settings.max_file_bytes,
@@ -56,11 +56,11 @@ class Limits:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return them for the way to another process."""
+        """Return the limits as plain values for another process."""
         return asdict(self)
 
 
-# A quarter of ``normal``, for a small machine, and four times it; time and OCR's memory grow more slowly.
+# A quarter of ``normal``, for a small machine, and four times ``normal``; time and OCR's memory grow more slowly.
 _SIZES = {
     "small": Limits(
         max_pages=750, max_pixels=10_000_000, max_cells=500_000, max_text_chars=2_500_000,

@@ -1,4 +1,4 @@
-"""Text read off pictures by RapidOCR, whose models come with its package; one picture at a time, in its own process."""
+"""OCR by RapidOCR, whose models are in its package; one picture at a time, in a separate process."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _MIN_LINES = 3
 
 
 def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> str:
-    """Return the text in the image that a job names."""
+    """Return the text in the image of a job."""
     del tell
     image, _ = opened(Path(job["path"]), Limits(**job["limits"]))
     return _read(flat(image), job)
 
 
 def run_part(job: dict[str, Any], tell: Callable[[float], None]) -> str:
-    """Return the text in a picture that is a part of the packed file that a job names."""
+    """Return the text in a picture inside a job's packed file."""
     del tell
     limits = Limits(**job["limits"])
     with Archive(Path(job["path"]), limits) as archive:
@@ -51,7 +51,7 @@ def run_part(job: dict[str, Any], tell: Callable[[float], None]) -> str:
 
 
 def run_page(job: dict[str, Any], tell: Callable[[float], None]) -> str:
-    """Return the text in a picture of the page of a PDF that a job names."""
+    """Return the text in a rendered page of a job's PDF."""
     from proxy.media.readers.pdf import opened as opened_pdf  # noqa: PLC0415
 
     del tell
@@ -72,7 +72,7 @@ def _read(image: Image.Image, job: dict[str, Any]) -> str:
 
 
 def text_of(image: Image.Image) -> str:
-    """Return the lines of text in an image, in reading order; a page that lies on its side is turned."""
+    """Return the lines of text in an image, in reading order; a page on its side or upside down is rotated."""
     image.thumbnail((_MAX_SIDE, _MAX_SIDE))
     if (scale := min(_MAX_SCALE, _SMALL_SIDE / max(image.size))) > _MIN_SCALE:
         image = image.resize((int(image.width * scale) or 1, int(image.height * scale) or 1))
@@ -86,7 +86,7 @@ def text_of(image: Image.Image) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Text read off an image as it lies: boxes, and their confidence from 0 to 1."""
+    """OCR result of an image in one orientation: boxes, and their confidence from 0 to 1."""
 
     boxes: tuple[Box, ...]
     sureness: float
@@ -105,7 +105,7 @@ class _Look:
 
     @property
     def is_text(self) -> bool:
-        """Return whether it is more than the letters that one sees into the grain of a photograph."""
+        """Return whether the result is real text, not letters misread in the texture of a photograph."""
         words = sum(len(box.text) > 1 for box in self.boxes)
         return 2 * words > len(self.boxes) and (self.chars >= _WORDS_CHARS or self.sureness >= _SURE)
 
@@ -117,13 +117,13 @@ def _turns(look: _Look) -> tuple[int, ...]:
 
 
 def _has_signs(boxes: Sequence[Box]) -> bool:
-    """Return whether the signs are such as are written in vertical lines."""
+    """Return whether most characters are of scripts that can be written vertically."""
     text = "".join(box.text for box in boxes)
     return 2 * sum(sign > "\u2e80" for sign in text) > len(text)
 
 
 def _looked(image: Image.Image) -> _Look:
-    import numpy  # noqa: PLC0415 -- only in the process that reads pictures
+    import numpy  # noqa: PLC0415 -- only in the OCR process
 
     found = _engine()(numpy.asarray(image)[:, :, ::-1])
     if found.boxes is None or not found.txts:
@@ -145,7 +145,7 @@ def _edges(corners: list[list[float]]) -> tuple[float, float, float, float]:
 
 @cache
 def _engine() -> Any:
-    logging.disable(logging.CRITICAL)  # it logs each step, and this process has nobody to tell
+    logging.disable(logging.CRITICAL)  # it logs each step, and this process has no log
     try:
         from rapidocr import RapidOCR  # noqa: PLC0415
     except ImportError as error:
@@ -154,8 +154,8 @@ def _engine() -> Any:
     return RapidOCR(
         params={
             "Global.log_level": "critical",
-            "Global.use_cls": False,  # it turns good lines upside down; a page is turned as a whole
-            # Not enlarged by it until the short side has 736 pixels, which takes seconds for a line of text.
+            "Global.use_cls": False,  # it turns correct lines upside down; pages are rotated as a whole
+            # By default it enlarges the short side to 736 pixels, which takes seconds for a line of text.
             "Det.limit_type": "max",
             "Det.limit_side_len": _DETECTION_SIDE,
             "EngineConfig.onnxruntime.intra_op_num_threads": 2,
@@ -164,11 +164,11 @@ def _engine() -> Any:
 
 
 def _refuse_downloads() -> None:
-    """A model that is not in the package is an error here, never a download."""
+    """Make RapidOCR raise an error for a missing model instead of downloading it."""
     from rapidocr.utils import download_file  # noqa: PLC0415
 
     def refuse(*_: Any, **__: Any) -> None:
         raise MediaRefused("The models for reading pictures are not installed with RapidOCR.", "unavailable")
 
-    # Called only where a model is missing.
+    # RapidOCR calls it only if a model is missing.
     download_file.DownloadFile._make_http_request = refuse  # type: ignore[method-assign,assignment]

@@ -1,4 +1,4 @@
-"""Choice of the OCR engine: the embedded one, or Tesseract where it is installed for the languages set."""
+"""Choice of the OCR engine: the embedded one, or Tesseract if it is installed for the configured languages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _EMBEDDED_READS = "Latin, Chinese and Japanese writing"
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """OCR engine.
+    """An OCR engine.
 
     Args:
-        name: Which.
+        name: Name of the engine.
         program: Path of Tesseract.
-        languages: Tesseract's names of what it is to read.
+        languages: Tesseract's codes of the languages to read.
     """
 
     name: Literal["rapidocr", "tesseract"]
@@ -33,17 +33,17 @@ class Engine:
 
     @property
     def reads(self) -> str:
-        """Description of the engine and its languages."""
+        """Description of the languages or scripts that the engine reads."""
         return ", ".join(self.languages) if self.languages else _EMBEDDED_READS
 
 
 def engine_of(limits: Limits) -> Engine | None:
-    """Return what reads pictures by the settings, None where nothing does; the first call may take a moment."""
+    """Return the OCR engine for the settings, None if there is none; the first call may start Tesseract to ask it."""
     return _engine(limits.ocr, limits.ocr_languages)
 
 
 def why_none(limits: Limits) -> str:
-    """Return why no engine reads pictures."""
+    """Return the reason why there is no OCR engine."""
     if limits.ocr == "off":
         return "OCR is switched off"
     if limits.ocr == "tesseract":
@@ -54,7 +54,7 @@ def why_none(limits: Limits) -> str:
 
 @cache
 def has_engine() -> bool:
-    """Return whether the extra ``ocr`` is installed; asking loads nothing of it."""
+    """Return whether the extra ``ocr`` is installed, without loading it."""
     return find_spec("rapidocr") is not None
 
 

@@ -1,4 +1,4 @@
-"""Processes in which files are read, one kind each for parsing and for OCR: started when needed, ended when idle."""
+"""Child processes that read files, one kind for parsing and one for OCR; started on demand, ended when idle."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ _lock = threading.Lock()
 
 
 async def run(kind: Kind, job: dict[str, Any], progress: Tell | None = None) -> Any:
-    """Have a job done by a process of its kind and return its result.
+    """Run a job in a process of its kind and return its result.
 
     Args:
-        kind: Two processes parse at a time, one reads pictures; the others wait in line.
-        job: With ``job``, ``timeout_s``, ``cpu_s``, ``memory_bytes`` and what the job needs.
-        progress: Called on this loop with the share done, from 0 to 1.
+        kind: Kind of process; two parse at a time, one does OCR, and further jobs wait.
+        job: ``job``, ``timeout_s``, ``cpu_s``, ``memory_bytes`` and the job's own parameters.
+        progress: Called on this loop with the completed share, from 0 to 1.
 
     Raises:
-        MediaRefused: Whatever the process said, or ``timeout``, ``memory`` or ``malformed`` when it was ended or died.
+        MediaRefused: The process's refusal, or ``timeout``, ``memory`` or ``malformed`` if it was killed or crashed.
     """
     loop = asyncio.get_running_loop()
     task = _Task(job, (lambda share: _tell(loop, progress, share)) if progress else lambda _: None)
@@ -60,7 +60,7 @@ async def run(kind: Kind, job: dict[str, Any], progress: Tell | None = None) -> 
 
 
 def end_idle() -> None:
-    """End the processes that wait for work; they start again when needed."""
+    """End the idle processes; new ones start on demand."""
     with _lock:
         workers = [worker for idle in _idle.values() for worker in idle]
         for idle in _idle.values():
@@ -73,7 +73,7 @@ atexit.register(end_idle)
 
 
 def _bury(kind: Kind) -> None:
-    """Give back what is left of processes that have ended by themselves."""
+    """Reap processes that have ended by themselves."""
     with _lock:
         ended = [worker for worker in _idle[kind] if not worker.is_alive]
         _idle[kind][:] = [worker for worker in _idle[kind] if worker not in ended]
@@ -82,12 +82,12 @@ def _bury(kind: Kind) -> None:
 
 
 def _tell(loop: asyncio.AbstractEventLoop, progress: Tell, share: float) -> None:
-    with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever wanted to know
+    with contextlib.suppress(RuntimeError):  # the loop is closed, so progress has no receiver
         loop.call_soon_threadsafe(progress, share)
 
 
 class _Task:
-    """One job, which may be cancelled from another thread."""
+    """A job that another thread may cancel."""
 
     def __init__(self, job: dict[str, Any], tell: Tell) -> None:
         self._job, self._tell = job, tell
@@ -138,10 +138,10 @@ def _result(kind: Kind, worker: Worker, answer: dict[str, Any]) -> Any:
 
 
 class Worker:
-    """One process, seen from the server; used by one thread at a time.
+    """Server side of a child process; used by one thread at a time.
 
     Args:
-        idle_s: Seconds without work after which it ends by itself.
+        idle_s: Seconds without work after which the process ends by itself.
     """
 
     def __init__(self, idle_s: float) -> None:
@@ -155,28 +155,28 @@ class Worker:
             start_new_session=True,
         )
         assert self._process.stdout is not None
-        self._poll = select.poll()  # a busy server has more files open than select takes
+        self._poll = select.poll()  # a busy server has more open files than select supports
         self._poll.register(self._process.stdout, select.POLLIN)
         self._unread = b""
 
     @property
     def is_alive(self) -> bool:
-        """Return whether the process still runs."""
+        """Return whether the process is running."""
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """End it at once, with what it has started; the thread that waits for its answer sees it end."""
+        """Kill the process with its children; the thread that waits for its answer returns."""
         if self.is_alive:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)  # it leads a group of its own
+                os.killpg(self._process.pid, signal.SIGKILL)  # the process leads its own process group
 
     def hang_up(self) -> None:
-        """Let it end as soon as its job is done."""
+        """Close standard input, so that the process ends after its current job."""
         if self._process.stdin is not None:
             self._process.stdin.close()
 
     def end(self) -> None:
-        """End it and give back its pipes."""
+        """Kill the process and close its pipes."""
         self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -184,7 +184,7 @@ class Worker:
                 pipe.close()
 
     def ask(self, job: dict[str, Any], tell: Tell) -> dict[str, Any] | None:
-        """Return the answer to a job, or None where the process had ended before it took it."""
+        """Return the answer to a job, None if the process ended before accepting it."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(job).encode() + b"\n")
@@ -202,7 +202,7 @@ class Worker:
         return _died(-code, job, is_late=is_late) if heard or is_late else None
 
     def _line(self, deadline: float) -> bytes | None:
-        """Return the next line; None: the process ended, or time is over."""
+        """Return the next line, None if the process ended or the deadline passed."""
         assert self._process.stdout is not None
         pieces = [self._unread]
         while b"\n" not in pieces[-1]:
@@ -230,7 +230,7 @@ def _died(number: int, job: dict[str, Any], *, is_late: bool) -> dict[str, Any]:
 
 
 def _environment() -> dict[str, str]:
-    """No keys, no proxies, nothing that a file could make use of."""
+    """Return an environment without keys and proxies, which a malicious file could use."""
     tessdata = environment().get("TESSDATA_PREFIX")
     return {
         **bare_environment(),

@@ -1,4 +1,4 @@
-"""The way in: a file is read in a process of its own, within limits, and never on the server's loop."""
+"""Entry point: reading of files in child processes, within limits and off the server's event loop."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from proxy.media.sniff import sniff
 Progress = Callable[[float], None]
 
 _HEAD_BYTES = 2**20
-_PARSED = 0.2  # share of the work that parsing is where pages are to be read off pictures
+_PARSED = 0.2  # parsing's share of the progress for a document that needs OCR
 
 
 async def read_document(path: Path, sniffed: Sniffed, limits: Limits, progress: Progress | None = None) -> Content:
-    """Return what a document says.
+    """Return the content of a document, including OCR.
 
     Args:
-        path: Of the file; it is only read.
-        sniffed: What ``sniff`` said of it.
-        limits: On what it may take, and what reads pictures.
-        progress: Called on this loop with the share done, from 0 to 1.
+        path: Path of the file, which is only read.
+        sniffed: Result of ``sniff``.
+        limits: Limits and OCR settings.
+        progress: Called on this loop with the completed share, from 0 to 1.
 
     Raises:
-        MediaRefused: With the reason, if it is not read.
+        MediaRefused: If it cannot be read, with the reason.
     """
     await anyio.to_thread.run_sync(_refuse_size, path, limits)
     told = progress or _nobody
@@ -46,20 +46,20 @@ async def read_document(path: Path, sniffed: Sniffed, limits: Limits, progress: 
 
 
 async def read_image(path: Path, limits: Limits) -> Picture:
-    """Return what an image shows, as far as no model is needed.
+    """Return the properties of an image that need no model.
 
     Raises:
-        MediaRefused: With the reason, if it is not read.
+        MediaRefused: If it cannot be read, with the reason.
     """
     await anyio.to_thread.run_sync(_refuse_size, path, limits)
     return _picture(await run("parse", _job("image", path, limits)))
 
 
 async def read_text_of_image(path: Path, limits: Limits) -> str:
-    """Return the lines of text in an image, top to bottom; empty where there are none, or nothing that reads them.
+    """Return the lines of text in an image, top to bottom; empty without text or without an OCR engine.
 
     Raises:
-        MediaRefused: With the reason, if the image is not read.
+        MediaRefused: If the image cannot be read, with the reason.
     """
     engine = await _engine(limits)
     if engine is None:
@@ -69,7 +69,7 @@ async def read_text_of_image(path: Path, limits: Limits) -> str:
 
 
 async def note_of_silence(limits: Limits) -> str:
-    """Return what is to be said of an image off which no text was read: that there is none, or that nobody looked."""
+    """Return the note for an image without OCR text: none was found, or there is no OCR engine."""
     engine = await _engine(limits)
     if engine is None:
         return f"text was not looked for: {why_none(limits)}"
@@ -81,12 +81,12 @@ async def _engine(limits: Limits) -> Engine | None:
 
 
 async def sniff_file(path: Path, name: str = "", declared: str = "") -> Sniffed:
-    """Return what a file on the disk is; see ``sniff``."""
+    """Return the type of a file on the disk; see ``sniff``."""
     return sniff(await anyio.to_thread.run_sync(_head, path), name, declared)
 
 
 async def _with_eyes(path: Path, content: Content, limits: Limits, told: Progress) -> Content:
-    """Read pages and parts that are pictures off them."""
+    """Add the OCR text of scanned pages and of pictures."""
     jobs: list[dict[str, Any]] = [{"job": "ocr_page", "page": page.number} for page in content.pages if page.is_scanned]
     jobs += [{"job": "ocr_part", "part": part} for part in parts_in(content)]
     if not jobs:
@@ -126,7 +126,7 @@ def _noted(content: Content, note: str) -> Content:
 
 
 def _nobody(share: float) -> None:
-    """Nobody asked to be told of progress."""
+    """Ignore the progress."""
 
 
 def _job(name: str, path: Path, limits: Limits) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _head(path: Path) -> bytes:
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
         size_bytes = path.stat().st_size
-        if size_bytes > 2 * _HEAD_BYTES:  # the directory of old Office files may stand at the end
+        if size_bytes > 2 * _HEAD_BYTES:  # old Office files may have their directory at the end
             file.seek(-_HEAD_BYTES, 2)
             return head + file.read()
         return head + file.read()

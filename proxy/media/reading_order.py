@@ -1,4 +1,4 @@
-"""Boxes of text on a page put into the order in which one reads them: columns, rows of a table, vertical lines."""
+"""Reading order of text boxes on a page: columns, table rows, vertical lines."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-_MIN_LINES = 4  # of a column
-_PROSE_CHARS = 12  # of its usual line: shorter ones are cells of a table, which are read across
-_FILLED = 0.55  # of the column's width by its usual line
-_FILLED_BY_SEVERAL = 0.18  # where there may be more columns to the right
-_CROSSING = 0.2  # share of the boxes that may stand across two columns: titles, pictures' captions
+_MIN_LINES = 4  # per column
+_PROSE_CHARS = 12  # of a column's usual line; shorter ones are table cells, read row by row
+_FILLED = 0.55  # share of the column's width that its usual line covers
+_FILLED_BY_SEVERAL = 0.18  # the same, if more columns may follow to the right
+_CROSSING = 0.2  # maximum share of boxes that span two columns: titles, captions
 _TALL = 1.5
 _MAX_DEPTH = 6
 
@@ -27,17 +27,17 @@ class Box:
 
     @property
     def middle(self) -> float:
-        """Half-way between its top and bottom."""
+        """Vertical centre of the box."""
         return (self.top + self.bottom) / 2
 
     @property
     def is_tall(self) -> bool:
-        """Return whether it is a vertical line of several signs."""
+        """Return whether the box is a vertical line of several characters."""
         return len(self.text) > 1 and self.bottom - self.top > _TALL * (self.right - self.left)
 
 
 def lines(boxes: Sequence[Box]) -> list[str]:
-    """Return the text line by line; boxes side by side are a line, unless they are columns of prose."""
+    """Return the text line by line; boxes side by side form a line, unless they are columns of prose."""
     if boxes and sum(box.is_tall for box in boxes) > len(boxes) / 2:
         return [box.text for box in sorted(boxes, key=lambda box: -box.right)]
     return list(_read(list(boxes), 0))
@@ -63,7 +63,7 @@ def _read(boxes: list[Box], depth: int) -> Iterator[str]:
 
 
 def _gutter(boxes: Sequence[Box]) -> float | None:
-    """Return where the page parts into two columns of prose, if it does."""
+    """Return the x position between two columns of prose, None if there is none."""
     if len(boxes) < 2 * _MIN_LINES:
         return None
     best: tuple[int, int, float] | None = None

@@ -90,13 +90,12 @@ _MIN_HEADERS = 3
 
 
 def sniff(head: bytes, name: str = "", declared: str = "") -> Sniffed:
-    """Return what a file is, by its first bytes.
+    """Return the type of a file by its first bytes.
 
     Args:
-        head: The first bytes of the file, at least 64 kB of it or all; ZIP and OLE files are told apart by what the
-            parts in there are.
-        name: The file's name; decides only between kinds of text, and where a ZIP file's head does not tell.
-        declared: Media type that the client declared; used as the name is, where the name says nothing.
+        head: First bytes of the file, at least 64 kB or all; ZIP and OLE files are identified by their parts.
+        name: The file's name; decides only between kinds of text, and for ZIP files with an inconclusive head.
+        declared: Media type declared by the client; used like the name, if the name is inconclusive.
 
     Raises:
         MediaRefused: ``empty``, ``encrypted``, ``ambiguous`` (two formats in one) or ``unsupported``.
@@ -117,7 +116,7 @@ def sniff(head: bytes, name: str = "", declared: str = "") -> Sniffed:
     _refuse_known(head)
     if not _is_text(head):
         if b"%PDF-" in head[:_PDF_WITHIN]:
-            return _sniffed("application/pdf")  # the standard lets a header stand within the first kilobyte
+            return _sniffed("application/pdf")  # the standard allows the header within the first kilobyte
         raise _unsupported("a binary file", "")
     return _sniff_text(body, name, declared)
 
@@ -131,7 +130,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _sniff_text(body: bytes, name: str, declared: str) -> Sniffed:
-    """Return which kind of text a text is.
+    """Return the type of a text file.
 
     Args:
         body: The first bytes without a byte order mark or white space.
@@ -149,7 +148,7 @@ def _sniff_text(body: bytes, name: str, declared: str) -> Sniffed:
 
 
 def _seen(body: bytes) -> str | None:
-    """Return the ending that what stands in the text deserves."""
+    """Return the file name extension that fits the text, None if unknown."""
     start = body[:4096]
     if start.startswith(b"<"):
         return "html" if _HTML.search(start) else "xml" if start.startswith((b"<?xml", b"<svg")) else None
@@ -162,7 +161,7 @@ def _seen(body: bytes) -> str | None:
 
 
 def _is_wide(probe: bytes) -> bool:
-    """Return whether every second byte is zero and hardly any other: UTF-16 without a byte order mark."""
+    """Return whether nearly all zero bytes are at every second position: UTF-16 without a byte order mark."""
     even, odd = probe[0::2].count(0), probe[1::2].count(0)
     half = len(probe) // 2
     return half > 1 and (max(even, odd) > 0.8 * half and min(even, odd) <= 0.01 * half)
@@ -193,7 +192,7 @@ def _zip(head: bytes, name: str) -> Sniffed:
 
 
 def _packed(head: bytes) -> str | None:
-    """Return the media type that the parts of a ZIP file make it, as far as its head shows."""
+    """Return the media type of a ZIP file by the parts in its head, None if unknown."""
     first, data = _first_entry(head)
     if first == "mimetype":
         return data.decode("ascii", "replace").strip()
@@ -204,12 +203,12 @@ def _packed(head: bytes) -> str | None:
 
 
 def _has_entry(head: bytes, folder: bytes) -> bool:
-    """Return whether a local header in there names a part of the folder."""
+    """Return whether a local header in ``head`` names a part in the folder."""
     return re.search(rb"PK\x03\x04.{26}" + folder, head, re.DOTALL) is not None
 
 
 def _first_entry(head: bytes) -> tuple[str, bytes]:
-    """Return name and contents (at most 256 kB) of the first part."""
+    """Return name and content (at most 256 kB) of the first part."""
     length, extra = int.from_bytes(head[26:28], "little"), int.from_bytes(head[28:30], "little")
     name, start = head[30 : 30 + length].decode("utf-8", "replace"), 30 + length + extra
     size = int.from_bytes(head[18:22], "little") or len(head)

@@ -1,4 +1,4 @@
-"""Structure of a page: sections under headings, and their paragraphs, tables and code, as offsets in its text."""
+"""Structure of a page as offsets in its text: sections under headings, with paragraphs, tables and code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RULE = re.compile(r"\A\s*+\|(?:\s*+:?-++:?\s*+\|)++\s*+$")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, table or piece of code: ``text[start:end]`` of its page; tables know how long their head is."""
+    """A paragraph, table or piece of code, ``text[start:end]`` of its page; ``head`` is the length of a table head."""
 
     kind: BlockKind
     start: int
@@ -35,11 +35,11 @@ class Section:
     """Content under one heading.
 
     Args:
-        level: Of the heading, from 1; 0 before the first one.
-        title: The heading's words.
-        start: Where the heading's line begins.
-        body: Where the text below it begins.
-        end: Where the next heading's line begins.
+        level: Level of the heading, from 1; 0 before the first one.
+        title: Text of the heading.
+        start: Offset of the heading's line.
+        body: Offset of the text below it.
+        end: Offset of the next heading's line.
     """
 
     level: int
@@ -50,12 +50,12 @@ class Section:
 
 
 def sections(text: str, *, with_headings: bool = True, with_chapters: bool = False) -> list[Section]:
-    """Return a page's sections in order; together they are the whole text.
+    """Return a page's sections in order; together they cover the whole text.
 
     Args:
-        text: Of the page.
+        text: Text of the page.
         with_headings: Whether lines that begin with ``#`` are headings.
-        with_chapters: Whether lines like "Chapter IV" that stand alone are.
+        with_chapters: Whether lines like "Chapter IV" between blank lines are headings.
     """
     found: list[Section] = []
     level, title, start, body = 0, "", 0, 0
@@ -80,14 +80,14 @@ def _heading(line: str) -> tuple[int, str] | None:
 
 
 def _chapter(text: str, at: int, line: str) -> tuple[int, str] | None:
-    """Return level and words of a line between blank lines that names a part or chapter."""
+    """Return level and text of a line between blank lines that names a part or chapter, else None."""
     found, end = _CHAPTER.match(line.rstrip()), at + len(line)
     is_alone = text[max(at - 2, 0) : at] in ("", "\n", "\n\n") and text[end : end + 1] in ("", "\n")
     return (1 if found[1] else 2, line.strip()) if found and is_alone else None
 
 
 def blocks(text: str, start: int, end: int) -> Iterator[Block]:
-    """Yield the paragraphs, tables and fenced code between two places, in order."""
+    """Yield the paragraphs, tables and fenced code between two offsets, in order."""
     lines = list(_lines(text, start, end))
     index = 0
     while index < len(lines):
@@ -105,7 +105,7 @@ def blocks(text: str, start: int, end: int) -> Iterator[Block]:
 
 
 def _last_line(lines: list[tuple[int, str]], first: int) -> int:
-    """Return the index of the last line of the block that begins at a line."""
+    """Return the index of the last line of the block that begins at line ``first``."""
     fence, index = _FENCE.match(lines[first][1]), first + 1
     if fence:
         while index < len(lines) and not lines[index][1].strip().startswith(fence[1]):
@@ -120,14 +120,14 @@ def _last_line(lines: list[tuple[int, str]], first: int) -> int:
 
 
 def _head(lines: list[tuple[int, str]], index: int) -> int:
-    """Return the length of a table's head, which a rule closes; 0: it has none."""
+    """Return the length of a table's head, which a rule ends; 0 if it has none."""
     if index + 1 < len(lines) and _RULE.match(lines[index + 1][1]):
         return len(lines[index][1]) + len(lines[index + 1][1])
     return 0
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """Yield where each line begins, and the line with its end."""
+    """Yield offset and text of each line, with its line break."""
     at = start
     while at < end:
         stop = text.find("\n", at, end) + 1 or end

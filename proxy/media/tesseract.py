@@ -1,4 +1,4 @@
-"""Text read off pictures by Tesseract, where it is installed: for writing that the embedded engine does not read."""
+"""OCR by an installed Tesseract, for scripts that the embedded engine does not read."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from proxy.media.base import MediaRefused
 if TYPE_CHECKING:
     from PIL import Image
 
-_MAX_SIDE, _MIN_SIDE = 3000, 1200  # small writing is read better when it is enlarged
+_MAX_SIDE, _MIN_SIDE = 3000, 1200  # enlarging improves OCR of small text
 _MAX_SCALE = 3.0
-_MIN_WORD, _MIN_TEXT = 50.0, 65.0  # of 100, how sure it is
+_MIN_WORD, _MIN_TEXT = 50.0, 65.0  # minimum confidence, of 100
 _WORD_LEVEL, _COLUMNS = "5", 12
-_SPARE_S = 1.0  # before the server would end this process
+_SPARE_S = 1.0  # before the server would kill this process
 
 
 def text_of(image: Image.Image, program: str, languages: Sequence[str], timeout_s: float) -> str:
-    """Return the lines of text in an image, empty where what is seen is not sure enough to be text.
+    """Return the lines of text in an image, empty if the confidence is too low.
 
     Args:
-        image: What it looks at; may be changed.
-        program: Tesseract's path.
-        languages: Its names of them.
-        timeout_s: Most seconds.
+        image: The image; it may be changed.
+        program: Path of Tesseract.
+        languages: Tesseract's language codes.
+        timeout_s: Timeout in seconds.
 
     Raises:
         MediaRefused: ``timeout``, or ``ocr_failed``.
@@ -62,7 +62,7 @@ def _said(table: str) -> str:
 
 
 def _words(table: str) -> Iterator[tuple[tuple[str, ...], str, float]]:
-    """Yield words with their page, block, paragraph and line, and how sure they are."""
+    """Yield words with their page, block, paragraph and line, and their confidence."""
     for row in table.splitlines():
         cells = row.split("\t")
         if len(cells) != _COLUMNS or cells[0] != _WORD_LEVEL or not cells[11].strip():

@@ -1,1 +1,1 @@
-"""One reader for each kind of document; each is imported only in the process that reads files."""
+"""One reader for each document type; each is imported only in the child process."""

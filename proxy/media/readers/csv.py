@@ -1,4 +1,4 @@
-"""Tables in plain text, with commas, tabs or semicolons between the cells."""
+"""Reader of tables in plain text, with cells separated by commas, tabs or semicolons."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
 
 
 def _delimiter(sample: str, sniffed: Sniffed) -> str:
-    """Return what parts the cells: the sign that parts most lines into the same number of them."""
+    """Return the delimiter that splits most lines into the same number of cells."""
     if sniffed.media_type == "text/tab-separated-values":
         return "\t"
 

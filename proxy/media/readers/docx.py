@@ -1,4 +1,4 @@
-"""Word documents: headings, lists, tables, footnotes and comments."""
+"""Reader of Word documents: headings, lists, tables, footnotes and comments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMMENTS = "comment-reference => sup"
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
-    """Return the document as one page; Word files know no pages."""
+    """Return the document as one page; Word files store no page breaks."""
     with Archive(path, limits) as archive:
         archive.refuse_declarations()
         if not archive.has("word/document.xml") and not any("document" in name for name in archive.names):
@@ -33,7 +33,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
         try:
             with image.open() as data:
                 part = parts.get(sha256(data.read()).digest())
-        except InvalidFileReferenceError:  # a picture that is elsewhere, which we neither fetch nor open
+        except InvalidFileReferenceError:  # an external picture, which is not fetched or opened
             part = None
         return {"src": "", "alt": f"{image.alt_text or ''} {place_of(part) if part else ''}".strip()}
 

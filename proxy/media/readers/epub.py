@@ -1,4 +1,4 @@
-"""Books (EPUB): the chapters in the order of the spine."""
+"""Reader of EPUB books: chapters in the order of the spine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEAD = re.compile(r"(?is)^.*?<body[^<>]*+>|</body>.*$")
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
-    """Return a page for each part of the spine with text in it."""
+    """Return a page for each part of the spine that contains text."""
     with Archive(path, limits) as archive:
         if archive.has("META-INF/encryption.xml") and b"#aes" in archive.read("META-INF/encryption.xml"):
             raise MediaRefused("The book is protected against copying and cannot be read.", "encrypted")

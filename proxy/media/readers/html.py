@@ -1,4 +1,4 @@
-"""Web pages: the main text without navigation and scripts, or all of it where that would leave too little."""
+"""Reader of web pages: the main text without navigation and scripts, or all text if that is too little."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from proxy.media.limits import Limits
 from proxy.media.readers.markdown import from_html
 from proxy.media.readers.plain import decoded
 
-_MIN_SHARE = 0.35  # of the visible text: less, and the page is no article
-_ARTICLE_WORDS = 150  # a shorter page has nothing to be told apart
+_MIN_SHARE = 0.35  # of the visible text: below this, the page is not an article
+_ARTICLE_WORDS = 150  # a shorter page is returned in full
 _TAG = re.compile(r"</?su[bp]>")
 _ESCAPED = re.compile(r"\\([\[\]*_#`<>.()+\-!|~])")
 _STARS = re.compile(r"(\*{1,3})(?=\S)([^*]{1,400}?)(?<=\S)\1")
-_WRAPPED = re.compile(r"(?<![ \t])[ \t]*+\n[ \t]{3,}+(?=[^\s|*+#\d-])")  # source lines that go on, not items of lists
+_WRAPPED = re.compile(r"(?<![ \t])[ \t]*+\n[ \t]{3,}+(?=[^\s|*+#\d-])")  # continued source lines, not list items
 _WORD = re.compile(r"\w+")
 _HIDDEN = "script|style|noscript|template|svg|head|iframe|object|canvas"
 
@@ -35,15 +35,15 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
 
 
 def main_text(html: str) -> str:
-    """Return the article of a page by trafilatura, empty where it finds none."""
-    from trafilatura import extract  # noqa: PLC0415 -- only in the process that reads files
+    """Return the article of a page found by trafilatura, empty if there is none."""
+    from trafilatura import extract  # noqa: PLC0415 -- only in the child process
 
     text = extract(html, output_format="markdown", include_tables=True, include_comments=True, favor_recall=True) or ""
     return _STARS.sub(r"\2", _ESCAPED.sub(r"\1", _WRAPPED.sub(" ", _TAG.sub("", text))))
 
 
 def all_text(html: str) -> str:
-    """Return all that is visible of a page."""
+    """Return all visible text of a page."""
     root = _tree(html)
     if root is None:
         return ""
@@ -57,7 +57,7 @@ def all_text(html: str) -> str:
 
 
 def title_of(html: str) -> str:
-    """Return what stands in a page's ``<title>``."""
+    """Return the text of a page's ``<title>``."""
     root = _tree(html)
     found = root.find(".//title") if root is not None else None
     return " ".join((found.text or "").split()) if found is not None else ""

@@ -1,4 +1,4 @@
-"""JSON as readable text, and notebooks cell by cell."""
+"""Reader of JSON as indented text, and of notebooks cell by cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_OUTPUT_CHARS = 2000
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
-    """Return JSON indented, a notebook as its cells; what is not JSON stays as it is."""
+    """Return indented JSON, or a notebook's cells; invalid JSON is returned unchanged."""
     del limits, tell
     text = decoded(path.read_bytes())
     try:
@@ -24,7 +24,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
         return Content(sniffed.media_type, (Page(1, text),), notes=("the JSON is not well formed",))
     if sniffed.reader == "notebook" and isinstance(value, dict):
         text = "\n\n".join(_cells(value))
-    elif text.count("\n") < len(text) / 200:  # all in a line
+    elif text.count("\n") < len(text) / 200:  # minified
         text = json.dumps(value, ensure_ascii=False, indent=1)
     return Content(sniffed.media_type, (Page(1, text),))
 

@@ -1,4 +1,4 @@
-"""E-mail messages: who wrote when about what, the text, and what was attached."""
+"""Reader of e-mail messages: headers, text, and names of attachments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
 def _header(message: EmailMessage, name: str) -> str:
     try:
         return " ".join(str(message.get(name, "")).split())
-    except (ValueError, IndexError, AttributeError, KeyError):  # broken headers raise anything in there
+    except (ValueError, IndexError, AttributeError, KeyError):  # broken headers make the parser raise any of these
         return ""
 
 
@@ -50,5 +50,5 @@ def _texts(message: EmailMessage, media_type: str) -> Iterator[str]:
             if isinstance(data, bytes):
                 try:
                     yield data.decode(part.get_content_charset() or "utf-8", "replace")
-                except LookupError:  # a charset that nobody knows
+                except LookupError:  # an unknown charset
                     yield data.decode("utf-8", "replace")

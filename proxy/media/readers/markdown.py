@@ -1,4 +1,4 @@
-"""Markdown as the readers write it: tables, and HTML turned into it."""
+"""Markdown output of the readers: tables, and conversion of HTML."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 _SPACE = re.compile(r"\s+")
-_IMAGE = re.compile(  # neither part reaches into another image: many that are never closed stay linear
+_IMAGE = re.compile(  # no part spans another image, so many unclosed ones take linear time
     r"!\[([^\]!]*+(?:!(?!\[)[^\]!]*+)*+)\]\([^)!]*+(?:!(?!\[)[^)!]*+)*+\)"
 )
 
 
 def table(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as a Markdown table whose first row is the header; empty rows and columns are left out."""
+    """Return rows as a Markdown table with the first row as header, without empty rows and columns."""
     cells = [[_cell(value) for value in row] for row in rows]
     cells = [row for row in cells if any(row)]
     if not cells:
@@ -25,8 +25,8 @@ def table(rows: Iterable[Sequence[object]]) -> str:
 
 
 def from_html(html: str) -> str:
-    """Return HTML as Markdown without pictures: their alternative texts stay."""
-    from markdownify import MarkdownConverter  # noqa: PLC0415 -- only for those who need it
+    """Return HTML as Markdown, with pictures replaced by their alternative texts."""
+    from markdownify import MarkdownConverter  # noqa: PLC0415 -- only for readers that need it
 
     converter = MarkdownConverter(
         heading_style="ATX",

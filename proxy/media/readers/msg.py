@@ -1,4 +1,4 @@
-"""Outlook's own messages (MS-OXMSG): who wrote when about what, the text, and what was attached."""
+"""Reader of Outlook messages (MS-OXMSG): headers, text, and names of attachments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proxy.media.readers.plain import code_page, decoded
 _TEXT, _BYTES, _BINARY = "001F", "001E", "0102"
 _SUBJECT, _BODY, _HTML, _RICH = "0037", "1000", "1013", "1009"
 _FROM, _FROM_ADDRESS, _FROM_SMTP, _TO, _CC = "0C1A", "0C1F", "5D01", "0E04", "0E03"
-_NAMES = ("3707", "3704")  # long and short
+_NAMES = ("3707", "3704")  # long and short file name
 _SENT, _DELIVERED = 0x0039, 0x0E06
 _TIME, _NUMBER, _CODEPAGE = 0x0040, 0x0003, 0x3FFD
 _HEAD_BYTES, _ENTRY_BYTES = 32, 16
@@ -55,7 +55,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
 
 
 class _Message:
-    """The streams of a message by the numbers of their properties."""
+    """Properties of a message, by their MAPI numbers."""
 
     def __init__(self, file: Compound) -> None:
         self._file = file
@@ -64,22 +64,22 @@ class _Message:
 
     @property
     def has_rich_text(self) -> bool:
-        """Return whether there is a text that is not read."""
+        """Return whether the message has compressed rich text, which is not read."""
         return f"__substg1.0_{_RICH}{_BINARY}" in self._file.streams
 
     def text(self, number: str, folder: str = "") -> str:
-        """Return a property that is a line of text."""
+        """Return a text property as one line."""
         return " ".join(self._long(number, folder).replace("\x00", "").split())
 
     def body(self) -> str:
-        """Return what was written: as plain text where there is one."""
+        """Return the body as text: the plain one if there is one, otherwise from HTML."""
         if plain := self._long(_BODY).strip():
             return plain
         html = self._file.read(f"__substg1.0_{_HTML}{_BINARY}")
         return all_text(decoded(html) if html else self._long(_HTML)).strip()
 
     def sent(self) -> str:
-        """Return when it was sent, or else delivered."""
+        """Return the time of sending, or else of delivery, as an e-mail date."""
         ticks = self._numbers.get(_SENT) or self._numbers.get(_DELIVERED) or 0
         try:
             return (
@@ -89,7 +89,7 @@ class _Message:
             return ""
 
     def attached(self) -> list[str]:
-        """Return the names of what came along."""
+        """Return the names of the attachments."""
         folders = sorted({name.partition("/")[0] for name in self._file.streams if name.startswith(_ATTACHED)})
         found = (next(filter(None, (self.text(name, f"{folder}/") for name in _NAMES)), "") for folder in folders)
         return [name for name in found if name]

@@ -1,4 +1,4 @@
-"""OpenDocument texts and slides, from their ``content.xml``."""
+"""Reader of OpenDocument texts and slides, from their ``content.xml``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SKIPPED = frozenset({_TEXT + "tracked-changes", _OFFICE + "annotation-end", _TE
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
-    """Return a text as one page, slides as a page each."""
+    """Return a text as one page, or one page for each slide."""
     del tell
     with Archive(path, limits) as archive:
         if archive.has("META-INF/manifest.xml") and b"encryption-data" in archive.read("META-INF/manifest.xml"):
@@ -42,7 +42,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
 
 
 def _blocks(element: Any) -> Iterator[str]:
-    """Yield headings, paragraphs, lists and tables in their order."""
+    """Yield headings, paragraphs, lists and tables in document order."""
     for child in element:
         if child.tag in _SKIPPED or not isinstance(child.tag, str):
             continue

@@ -1,4 +1,4 @@
-"""PDF: the text of each page in reading order; pages that are pictures are left for OCR."""
+"""Reader of PDFs: the text of each page in reading order; scanned pages are left for OCR."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from proxy.media.readers.pdf_layout import BROKEN, Layout, Mark
 from proxy.media.readers.pdf_lines import Line, lines_of
 from proxy.media.readers.pdf_tables import Found, ruled
 
-_LITTLE_TEXT = 200  # characters; a page with fewer and a large picture is a scan with a stamp on it
-_LARGE = 0.15  # of the area of the page
+_LITTLE_TEXT = 200  # characters; a page with fewer and a large picture is a scan with a stamp
+_LARGE = 0.15  # share of the page's area
 _MIN_RULES = 6
 _MAX_TABLE_PAGES = 60
 _MAX_MARKS = 5000
-_MAX_FIELDS = 500  # of a page
+_MAX_FIELDS = 500  # per page
 _MAX_FIELD_BYTES = 4096
 _TICKED = (2, 3)  # FPDF_FORMFIELD_CHECKBOX, FPDF_FORMFIELD_RADIOBUTTON
 _NO_TITLE = re.compile(
@@ -31,12 +31,12 @@ _NO_TITLE = re.compile(
 )
 _BROKEN_WORD = re.compile(f"{BROKEN}(?=[A-Z])")
 
-_ALIF = re.compile("ا([أإآ])ل")  # the ligature of lam and alif taken apart in the wrong order
+_ALIF = re.compile("ا([أإآ])ل")  # pdfium splits the ligature of lam and alif in the wrong order
 
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """Page as pdfium returns it."""
+    """A page as pdfium returns it."""
 
     lines: list[Line]
     is_scanned: bool
@@ -45,7 +45,7 @@ class _Raw:
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
-    """Return a page for each page; ``is_scanned`` means that there is a picture to be read in it."""
+    """Return all pages; ``is_scanned`` marks pages that need OCR."""
     document = opened(path)
     try:
         if document.get_formtype():
@@ -75,7 +75,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
 
 
 def opened(path: Path) -> Any:
-    """Return the document opened by pdfium.
+    """Open a document with pdfium.
 
     Raises:
         MediaRefused: ``encrypted`` or ``malformed``.
@@ -107,7 +107,7 @@ def _raw(document: Any, index: int) -> _Raw:
 
 
 def _filled_in(page: Any, form: Any) -> list[str]:
-    """Return ``name: value`` for each field of a page that is filled in; boxes only where they are ticked."""
+    """Return ``name: value`` for each filled form field of a page; checkboxes only if ticked."""
     found: dict[str, str] = {}
     for name, value in _fields(page, form):
         if name and value:
@@ -134,7 +134,7 @@ def _fields(page: Any, form: Any) -> Iterator[tuple[str, str]]:
 
 
 def _field_text(getter: Any, form: Any, annotation: Any) -> str:
-    """Return what one of pdfium's getters writes as UTF-16."""
+    """Return the UTF-16 text of one of pdfium's getters."""
     size = min(getter(form, annotation, None, 0), _MAX_FIELD_BYTES)
     if size <= 2:
         return ""
@@ -144,7 +144,7 @@ def _field_text(getter: Any, form: Any, annotation: Any) -> str:
 
 
 def _is_picture(page: Any, *, is_blank: bool) -> bool:
-    """Return whether a picture covers much of the page, or there is nothing but pictures or drawings on it."""
+    """Return whether a picture covers much of the page, or the page has only pictures or drawings."""
     area, drawn = max(page.get_width() * page.get_height(), 1.0), False
     for found in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_PATH], max_depth=3):
         drawn = True
@@ -155,7 +155,7 @@ def _is_picture(page: Any, *, is_blank: bool) -> bool:
 
 
 def _is_ruled(page: Any) -> bool:
-    """Return whether thin lines run across and down the page, as they do in tables."""
+    """Return whether the page has thin horizontal and vertical lines, as tables do."""
     across = down = 0
     for found in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=2):
         left, bottom, right, top = found.get_bounds()
@@ -177,7 +177,7 @@ def _tables(path: Path, numbers: Sequence[int], tell: Callable[[float], None]) -
             tell(0.7 + 0.3 * len(found) / len(asked))
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 -- another parser, which may fail where pdfium did not: then lines stay lines
+    except Exception:  # noqa: BLE001 -- pdfplumber may fail where pdfium does not; then its tables stay lines
         return found
     return found
 
@@ -200,6 +200,6 @@ def _notes(document: Any) -> list[str]:
 
 
 def _text(raw: _Raw, text: str) -> str:
-    """Return a page's text with hyphens where lines were broken before capital letters, and what is filled in."""
+    """Return a page's text with hyphens restored at line breaks before capitals, and its filled form fields."""
     mended = _ALIF.sub(r"ال\1", _BROKEN_WORD.sub("-", text))
     return "\n\n".join(filter(None, (mended, "\n".join(raw.fields))))

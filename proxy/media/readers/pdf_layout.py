@@ -1,4 +1,4 @@
-"""The lines of a PDF's pages put together: headings by size or outline, paragraphs by distance, repeated lines once."""
+"""Layout of PDF lines: headings by size or outline, paragraphs by distance, running heads and feet only once."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from statistics import median
 from proxy.media.readers.pdf_lines import Line
 from proxy.media.readers.pdf_tables import Found, aligned
 
-_LARGER, _SLIGHTLY = 1.18, 1.06  # than the body's lines: a heading, and one if it is numbered
+_LARGER, _SLIGHTLY = 1.18, 1.06  # ratio to the body's line height: of a heading, and of a numbered heading
 _MAX_HEADING_CHARS = 150
 _MAX_HEADING_LINES = 3
 _MAX_BOLD_CHARS = 90
 _MAX_LEVEL = 4
-_MAX_SHARE = 0.3  # of the lines that are headings; more, and size tells nothing here
+_MAX_SHARE = 0.3  # of lines that are headings; with more, size is no evidence
 _NUMBERED = re.compile(r"\A(\d++(?:\.\d++){0,4})\.?\s++[^\W\d_a-z]")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-_APART = 1.4  # of the usual distance between lines
+_APART = 1.4  # ratio to the usual line distance that separates paragraphs
 _LEADERS = re.compile(r"(?:\s?[.·…_]){5,}\s?")
-BROKEN = "\ufffe"  # where pdfium joins a word that was broken at the end of a line
+BROKEN = "\ufffe"  # pdfium's mark for a word broken at the end of a line
 _DIGITS = re.compile(r"\d+")
 _MIN_PAGES = 4
 _MAX_PAGES = 0.6
@@ -64,7 +64,7 @@ class Layout:
         self._levels = {size: min(rank, _MAX_LEVEL - 1) for rank, size in enumerate(ranks, 1)}
 
     def text(self, number: int, lines: Sequence[Line], tables: Sequence[Found] = ()) -> str:
-        """Return the text of a page, whose number counts from 1."""
+        """Return the text of a page; ``number`` counts from 1."""
         outer = {id(line) for line in _outer(lines)}
         kept = [line for line in lines if id(line) not in outer or not self._is_said_before(line)]
         left, placed = _without(kept, tables)
@@ -90,7 +90,7 @@ class Layout:
         return "\n".join(out)
 
     def _piece(self, number: int, lines: Sequence[Line], index: int, *, is_apart: bool) -> tuple[int, str, bool]:
-        """Return where the next piece begins, and this one: a line, or a heading, which may take several."""
+        """Return the index after a piece, its text, and whether it is a heading; a heading may have several lines."""
         line, after = lines[index], index + 1
         level = self._level(number, line)
         if not level and is_apart and self._is_bold_title(line, lines[after] if after < len(lines) else None):
@@ -105,13 +105,13 @@ class Layout:
         return after, "#" * level + " " + " ".join(texts), True
 
     def _is_bold_title(self, line: Line, after: Line | None) -> bool:
-        """Return whether a line that begins a paragraph is bold and the next is not."""
+        """Return whether a line, the first of a paragraph, is a short bold title before a line that is not bold."""
         is_title = line.is_bold and self._has_few_bold and len(line.text) <= _MAX_BOLD_CHARS
         is_short = is_title and len(line.segments) <= 2 and _LETTERS.search(line.text) is not None
         return is_short and line.text[-1] not in ".,;" and after is not None and not after.is_bold
 
     def _goes_on(self, number: int, line: Line, after: Line) -> bool:
-        """Return whether a heading goes on in the next line."""
+        """Return whether a heading continues in the next line."""
         is_same = _size(line) == _size(after) and self._is_large(after) and not _NUMBERED.match(after.text)
         is_own = _plain(after.text) in self._marks.get(number, {})
         return is_same and not is_own and 0 < line.bottom - after.bottom < 2 * line.height
@@ -135,7 +135,7 @@ class Layout:
         return is_title and line.height >= _LARGER * self._body > 0
 
     def _is_said_before(self, line: Line) -> bool:
-        """Return whether it is a running head or foot that an earlier page has shown."""
+        """Return whether a line is a running head or foot that an earlier page already had."""
         shape = _DIGITS.sub("0", line.text)
         if shape not in self._repeated:
             return False
@@ -146,7 +146,7 @@ class Layout:
 
 
 def _marked(marks: Mapping[str, int], line: Line) -> int:
-    """Return the level of the outline's entry that a line is, with or without its number."""
+    """Return the level of the outline entry that matches a line, with or without its number; 0 for none."""
     said = _plain(line.text)
     return marks.get(said) or marks.get(re.sub(r"^[\d.]+\s*|^(?:chapter|section) ", "", said)) or 0
 
@@ -160,7 +160,7 @@ def _size(line: Line) -> float:
 
 
 def _repeated(pages: Sequence[Sequence[Line]]) -> frozenset[str]:
-    """Return the shapes of first and last lines that most pages have, their numbers apart."""
+    """Return the first and last lines that most pages share, with digits replaced by 0."""
     if len(pages) < _MIN_PAGES:
         return frozenset()
     shapes = Counter(shape for page in pages for shape in {_DIGITS.sub("0", line.text) for line in _outer(page)})
@@ -173,7 +173,7 @@ def _outer(page: Sequence[Line]) -> Iterator[Line]:
 
 
 def _without(lines: Sequence[Line], tables: Sequence[Found]) -> tuple[list[Line], dict[int, list[str]]]:
-    """Return the lines outside of tables, and before which of them each table stands."""
+    """Return the lines outside tables, and the tables by the index of the line that follows them."""
     left: list[Line] = []
     placed: dict[int, list[str]] = {}
     waiting = list(tables)

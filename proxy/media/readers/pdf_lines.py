@@ -1,4 +1,4 @@
-"""The lines of a PDF's page with their places and sizes, as pdfium finds them."""
+"""Lines of a PDF page with positions and sizes, from pdfium."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 _MAX_CUTS = 60
-_WIDE = 0.9  # of the height: wider than the spaces of prose, also of justified prose
+_WIDE = 0.9  # ratio of gap to height: wider than spaces in prose, even in justified prose
 _BOLD = ("bold", "black", "heavy", "semibold")
 
 
@@ -25,10 +25,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line in the order of the page's own stream; y grows upwards, height is that of the font.
+    """A line in content stream order; y grows upwards, ``height`` is the font's.
 
     Args:
-        segments: Its runs of text where wide gaps part them, else empty.
+        segments: Its runs of text if wide gaps separate them, otherwise empty.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Line:
 
 
 def lines_of(textpage: Any, *, is_upright: bool = True) -> list[Line]:
-    """Return the lines of a page; of pages that are turned the text alone."""
+    """Return the lines of a page; for rotated pages only their text."""
     text = textpage.get_text_range()
     found, at = [], 0
     box = pdfium.FS_RECTF()
@@ -68,7 +68,7 @@ def _is_bold(textpage: Any, index: int) -> bool:
 
 
 def _segments(textpage: Any, index: int, said: str, height: float) -> tuple[Segment, ...]:
-    """Return the runs of a line that gaps wider than a letter is high part, if there are any."""
+    """Return the runs of a line between gaps wider than the letters are high, empty without such gaps."""
     cuts = [at for at, sign in enumerate(said) if sign == " " and _gap(textpage, index + at) > _WIDE * height]
     if not cuts or len(cuts) > _MAX_CUTS:
         return ()
@@ -86,10 +86,10 @@ def _gap(textpage: Any, index: int) -> float:
 
 
 def _across(textpage: Any, index: int) -> tuple[float, float]:
-    """Return the left and right edge of a sign."""
+    """Return the left and right edge of a character."""
     left, right, bottom, top = _EDGES
     pdfium.FPDFText_GetCharBox(textpage, index, left, right, bottom, top)
     return left.value, right.value
 
 
-_EDGES = tuple(ctypes.c_double() for _ in range(4))  # written anew for each sign, in one thread
+_EDGES = tuple(ctypes.c_double() for _ in range(4))  # reused for each character, in one thread

@@ -1,4 +1,4 @@
-"""Tables on a PDF's page: those with ruled lines by pdfplumber, others by what stands below one another."""
+"""Tables on a PDF page: ruled ones by pdfplumber, others by the alignment of their columns."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from proxy.media.readers.markdown import table
 from proxy.media.readers.pdf_lines import Line, Segment
 
 _MIN_ROWS, _MIN_COLUMNS = 3, 3
-_MIN_SHARE = 0.5  # of a table's cells that are filled
+_MIN_SHARE = 0.5  # of a table's cells must be filled
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A table and where it stands; y grows upwards."""
+    """A table and its bounds; y grows upwards."""
 
     text: str
     left: float
@@ -46,7 +46,7 @@ def _found(one: Any, height: float) -> Found | None:
     filled = sum(bool(cell.strip()) for row in rows for cell in row)
     cells = sum(map(len, rows))
     if len(rows) < 2 or len(rows[0]) < 2 or filled < _MIN_SHARE * cells:
-        return None  # a frame around something
+        return None  # a frame, not a table
     text = table(rows)
     if text.partition("\n")[0].count(" | ") < 1 or text.count("\n") < 2:
         return None  # a single column or row
@@ -55,7 +55,7 @@ def _found(one: Any, height: float) -> Found | None:
 
 
 def aligned(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
-    """Yield runs of lines whose parts stand below one another in columns, as (first, after the last, Markdown)."""
+    """Yield runs of lines with aligned columns, as (first index, index after the last, Markdown)."""
     first = 0
     while first < len(lines):
         after = first
@@ -84,7 +84,7 @@ def _table(rows: Sequence[Line]) -> str:
         for segment in row.segments:
             at = next(at for at, (left, right) in enumerate(columns) if left <= segment.left and segment.right <= right)
             if placed[at]:
-                return ""  # two of a row in one column: no table
+                return ""  # two segments of a row in one column: not a table
             placed[at] = segment.text
         cells.append(placed)
     filled = sum(bool(cell) for row in cells for cell in row)
@@ -92,7 +92,7 @@ def _table(rows: Sequence[Line]) -> str:
 
 
 def _columns(segments: Sequence[Segment]) -> list[tuple[float, float]]:
-    """Return the columns: what overlaps from row to row is one."""
+    """Return the columns: segments that overlap horizontally form one column."""
     columns: list[tuple[float, float]] = []
     for segment in sorted(segments, key=lambda segment: segment.left):
         if columns and segment.left < columns[-1][1]:

@@ -1,4 +1,4 @@
-"""Plain text, source code and Markdown: found out in which encoding, and kept as they stand."""
+"""Reader of plain text, source code and Markdown: detects the encoding and keeps the text unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TITLE = re.compile(r"^#{1,2}\s+(.+)", re.MULTILINE)
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
-    """Return a text as one page; form feeds part pages."""
+    """Return a text as one page; form feeds separate pages."""
     del limits, tell
     text = decoded(path.read_bytes())
     sheets = text.split("\f") if sniffed.reader == "text" else [text]
@@ -32,10 +32,10 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
 
 
 def decoded(data: bytes) -> str:
-    """Return bytes as text: by their byte order mark, as UTF-8, or by what charset-normalizer finds most likely.
+    """Return bytes as text: by byte order mark, as UTF-8, or in the most likely encoding by charset-normalizer.
 
     Raises:
-        MediaRefused: If they are text in no encoding known.
+        MediaRefused: If no known encoding fits.
     """
     for bom, codec in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(bom):
@@ -48,7 +48,7 @@ def decoded(data: bytes) -> str:
 
 
 def code_page(number: int) -> str:
-    """Return Python's name of a code page of Windows or the Mac; of one that is not known, that of the Western one."""
+    """Return Python's name of a Windows or Mac code page, ``cp1252`` if it is unknown."""
     try:
         return codecs.lookup(_CODE_PAGES.get(number, f"cp{number}")).name
     except LookupError:
@@ -56,7 +56,7 @@ def code_page(number: int) -> str:
 
 
 def tidy(text: str) -> str:
-    """Return text without control characters, trailing spaces and rows of blank lines."""
+    """Return text without control characters, trailing spaces and runs of blank lines."""
     text = _UNWANTED.sub(
         "", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     )
@@ -64,7 +64,7 @@ def tidy(text: str) -> str:
 
 
 def _is_western(text: str) -> bool:
-    """Return whether a few letters with accents stand among many without; too few for statistics of encodings."""
+    """Return whether a text has few accented letters, all Western: too few for statistical detection."""
     beyond = [sign for sign in text if sign > "\x7f"]
     letters = sum(sign.isalpha() for sign in text)
     return len(beyond) <= _FEW * letters and all(sign in _WESTERN for sign in beyond)

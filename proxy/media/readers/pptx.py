@@ -1,4 +1,4 @@
-"""Slides: title, text, tables and the speaker's notes of each."""
+"""Reader of slides: title, text, tables and speaker notes of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rich text: its words, paragraphs and tables, by the RTF specification 1.9.1; not its styles, pictures and objects."""
+"""Reader of RTF (specification 1.9.1): text, paragraphs and tables, without styles, pictures and objects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Group:
     """Formatting state inside a pair of braces."""
 
     is_skipped: bool = False
-    unit: int = 1  # bytes that stand in for a Unicode character
+    unit: int = 1  # length of the fallback bytes of a Unicode character
     font: int = 0
     is_fonts: bool = False
     is_title: bool = False
@@ -56,7 +56,7 @@ class _Page:
     line: list[str] = field(default_factory=list)
 
     def end_paragraph(self, level: int | None) -> None:
-        """Close a paragraph outside of tables."""
+        """End a paragraph outside tables."""
         self.end_table()
         text = "".join(self.line).strip()
         if text:
@@ -77,7 +77,7 @@ class _Page:
             self.rows = []
 
     def text(self) -> str:
-        """Return all of it."""
+        """Return the whole text."""
         if self.cells:
             self.end_row()
         self.end_paragraph(None)
@@ -85,7 +85,7 @@ class _Page:
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
-    """Return the text; page breaks part pages."""
+    """Return the text; page breaks separate pages."""
     del limits
     data = path.read_bytes()
     reader = _Reader()
@@ -96,7 +96,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
 
 
 class _Reader:
-    """Goes through the file once; groups are a list, so that no depth of them is a recursion."""
+    """Single-pass RTF parser; groups are on an explicit stack, so that deep nesting needs no recursion."""
 
     def __init__(self) -> None:
         self.pages = [_Page()]
@@ -105,8 +105,8 @@ class _Reader:
         self._now = _Group()
         self._codepage = 1252
         self._fonts: dict[int, int] = {}
-        self._bytes = bytearray()  # of a code page, not decoded yet
-        self._skip = 0  # characters that stand in for a Unicode one
+        self._bytes = bytearray()  # text in a code page, not decoded yet
+        self._skip = 0  # fallback characters of a Unicode one, still to skip
         self._level: int | None = None
         self._is_table = False
         self._is_starred = False
@@ -163,7 +163,7 @@ class _Reader:
             self._put("\u00a0" if sign == b"~" else "-")
 
     def _word(self, word: bytes, number: int | None, at: int) -> int:
-        """Take a control word; return where to go on."""
+        """Process a control word; return the offset to continue at."""
         if word == b"u" and number is not None:
             self._unicode(number % 65536)
             return at
@@ -235,7 +235,7 @@ class _Reader:
             self._put(chr(code))
 
     def _flush(self) -> None:
-        """Decode what stands in a code page; bytes of one character may come in several tokens."""
+        """Decode the pending code page bytes; the bytes of one character may come in several tokens."""
         if self._bytes:
             page = self._fonts.get(self._now.font, self._codepage)
             self._put(bytes(self._bytes).decode(code_page(page), "replace"))

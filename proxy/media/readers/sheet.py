@@ -1,4 +1,4 @@
-"""Workbooks (XLSX, XLSB, XLS, ODS): each sheet a Markdown table."""
+"""Reader of workbooks (XLSX, XLSB, XLS, ODS): each sheet as a Markdown table."""
 
 from __future__ import annotations
 

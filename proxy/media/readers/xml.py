@@ -1,4 +1,4 @@
-"""XML parsed without entities, document types or anything from elsewhere, and the title of Office files in it."""
+"""XML parsing without entities, document types or external resources, and the title of Office files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def parsed(data: bytes) -> Any:
     """Return the root element.
 
     Raises:
-        MediaRefused: ``malformed``, or ``bomb`` where entities of its own are declared.
+        MediaRefused: ``malformed``, or ``bomb`` if it declares entities.
     """
-    from lxml import etree  # noqa: PLC0415 -- only in the process that reads files
+    from lxml import etree  # noqa: PLC0415 -- only in the child process
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True)
     root = etree.fromstring(data, parser)
