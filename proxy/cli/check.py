@@ -1,4 +1,4 @@
-"""``throughline check``: what works, what is damaged, how to mend it; with ``--repair`` also the mending."""
+"""``throughline check``: diagnosis of all parts and stores with remedies; with ``--repair`` also the repair."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ _REPAIR = "`throughline check --repair`"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """Result of one check."""
 
     name: str
     is_fine: bool
     text: str
-    mark: Literal["", "note", "done"] = ""  # in place of ``ok``
+    mark: Literal["", "note", "done"] = ""  # replaces ``ok``
 
     def line(self) -> str:
-        """Return it as a line for a terminal."""
+        """Return the finding as a line for a terminal."""
         return f"{(self.mark or 'ok') if self.is_fine else 'FAIL':<4}  {self.name:<10} {self.text}"
 
 
 async def diagnose(settings: Settings, *, repairs: bool = False) -> list[Finding]:
-    """Try every part of the house the way a request would, and look for damage in every store.
+    """Use every component as a request does, and check every store for damage.
 
     Args:
-        settings: Of the server.
-        repairs: Mend what can be mended.
+        settings: Settings of the server.
+        repairs: Whether to repair damage.
 
     Raises:
-        ConfigError: If another process uses the data folder that is to be mended.
+        ConfigError: If another process uses a data folder that is to be repaired.
     """
     findings = [_data_dir(settings), *_telemetry(settings)]
     if not findings[0].is_fine:
@@ -105,7 +105,7 @@ def _data_dir(settings: Settings) -> Finding:
 
 
 def _telemetry(settings: Settings) -> list[Finding]:
-    """Say where spans go and whether they can; nothing where nobody wants them."""
+    """Return the destination of spans and whether they can be sent; no finding if tracing is off."""
     if not is_wanted(settings.telemetry, environment()):
         return []
     if not is_installed():
@@ -131,7 +131,7 @@ async def _journal(services: Services) -> str:
 
 async def _embedder(services: Services) -> str:
     await services.embedder.warm()
-    services.is_embedder_warm = True  # rows that are restored get their vectors at once
+    services.is_embedder_warm = True  # restored rows are embedded at once
     vectors = await services.embedder.embed(["Is anybody there?"], purpose="query")
     wanted = services.settings.embedder.dimension
     if vectors.shape[1] != wanted:
@@ -182,7 +182,7 @@ async def _providers(services: Services) -> list[Finding]:
 
 
 async def _look_at_database(settings: Settings, *, repairs: bool) -> list[Finding]:
-    """Read through the SQLite file; where it is damaged, set it aside and take over what can be read."""
+    """Check the SQLite file; with ``repairs``, quarantine a damaged one and salvage its readable rows."""
     url = sa.make_url(settings.database_url)
     path = Path(url.database or "")
     found = await in_thread("load", check_file, path, None) if url.get_backend_name() == "sqlite" else []
@@ -205,7 +205,7 @@ async def _look_at_database(settings: Settings, *, repairs: bool) -> list[Findin
 
 
 async def _look_at_stores(services: Services, *, repairs: bool) -> list[Finding]:
-    """Return what is damaged in the tables and files of every user, and what happened that nobody has looked at."""
+    """Return the damage in every user's tables and files, and the incidents that the operator has not seen."""
     store = services.store
     assert isinstance(store, LanceStore)
     found: list[Finding] = []

@@ -1,4 +1,4 @@
-"""``throughline ingest``: files to a running server, with a bar for how far each is read."""
+"""``throughline ingest``: upload of files to a running server, with a progress bar for each."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ User = Annotated[str, typer.Option("--user", help="Whose memory, where the key m
 
 
 class _Failed(Exception):
-    """A file was not taken, and why."""
+    """An upload failed; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """Server that files are sent to."""
+    """Server that gets the files."""
 
     http: aiohttp.ClientSession
     base_url: str
 
     async def add(self, path: Path) -> dict[str, Any]:
-        """Upload a file and return what became of it so far."""
+        """Upload a file and return its document or image, which may still be processing."""
         form = aiohttp.FormData()
         form.add_field("file", await asyncio.to_thread(path.read_bytes), filename=path.name)
         return await self._answer(self.http.post(f"{self.base_url}/documents", data=form))
 
     async def get(self, noun: str, media_id: str) -> dict[str, Any]:
-        """Return how far something is read."""
+        """Return a document or image with its progress."""
         return await self._answer(self.http.get(f"{self.base_url}/{noun}s/{media_id}"))
 
     async def _answer(self, asked: Any) -> dict[str, Any]:

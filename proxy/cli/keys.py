@@ -1,4 +1,4 @@
-"""``throughline keys``: keys of this server's own, what they may ask for, and their end."""
+"""``throughline keys``: creation, limits and revocation of Throughline keys."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def revoke_key(key_id: str, config: Config = None, data_dir: DataDir = None) -> 
 
 
 def _patterns(models: list[str] | None) -> list[str] | None:
-    """Return the patterns as given, one by one or between commas; one for everything is none."""
+    """Return the patterns, given one by one or separated by commas; ``*`` among them means no patterns."""
     if models is None:
         return None
     patterns = [one.strip() for text in models for one in text.split(",") if one.strip()]
@@ -190,7 +190,7 @@ def _with_keys(config: Path | None, data_dir: str | None, use: Callable[[Keys], 
     make_data_dir(settings)
 
     async def run() -> None:
-        folder = await open_folder(settings, Clock())  # makes the secret of a new folder, as a start does
+        folder = await open_folder(settings, Clock())  # creates the secret of a new folder, as a server start does
         try:
             await use(Keys(folder.database))
         finally:

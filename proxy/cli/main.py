@@ -1,4 +1,4 @@
-"""The ``throughline`` command: what it understands; a command's own parts are imported when it runs."""
+"""The ``throughline`` command; modules of a subcommand are imported when it runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ELSEWHERE = {
 
 
 class _Commands(TyperGroup):
-    """All commands; those of other modules are imported when they are named: a server and a list need none of them."""
+    """Command group that imports other modules' commands only when they run, not for ``serve`` or the help."""
 
     _lists = False
 
@@ -42,14 +42,14 @@ class _Commands(TyperGroup):
         return [*super().list_commands(ctx), *_ELSEWHERE]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, for which a command's name and its one line are enough."""
+        """Write the help, from the name and one line of each command, without importing them."""
         self._lists = True
         try:
             super().format_help(ctx, formatter)
         finally:
             self._lists = False
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # click's types, of which Typer has its own from 0.26 on
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # click's types; Typer has its own copies from 0.26 on
         """Return a command by its name."""
         if cmd_name not in _ELSEWHERE:
             return super().get_command(ctx, cmd_name)
@@ -136,8 +136,8 @@ def worker(config: Config = None, data_dir: DataDir = None) -> None:
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one paragraph, not a traceback."""
-    os.umask(0o077)  # what this process makes is for its own user's eyes
+    """Run the command line; print a ``ProxyError`` as one paragraph, without a traceback."""
+    os.umask(0o077)  # new files are readable only by the process's user
     try:
         app()
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""``throughline mcp``: the memory of a running server for MCP clients that start a command and speak over stdio."""
+"""``throughline mcp``: memory of a running server for MCP clients that use stdio."""
 
 from __future__ import annotations
 
@@ -53,4 +53,4 @@ def mcp(
     try:
         memory_server(ask, version("throughline")).run("stdio")
     except* BrokenPipeError:
-        os._exit(0)  # the client is gone; closing the interpreter would try to write once more
+        os._exit(0)  # the client closed the pipe, and interpreter shutdown would write to it again

@@ -1,4 +1,4 @@
-"""Looks at what can keep a server from starting; quick, and before anything heavy is imported."""
+"""Quick checks for problems that prevent a server start, before heavy imports."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from proxy.errors import ConfigError
 from proxy.settings.explain import ENV_PREFIX, problem_of_url, without_password
 from proxy.settings.load import Settings, environment
 
-MIN_FREE_BYTES = 8 * 2**20  # the journal, its write-ahead log and the first tables
+MIN_FREE_BYTES = 8 * 2**20  # for the journal, its write-ahead log and the first tables
 BACKLOG = 2048  # connections, as uvicorn's
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a listening socket for the server, taken before anything else so that a taken port is known at once.
+    """Return a listening socket for the server; call it first, so that a port in use is reported at once.
 
     Raises:
         ConfigError: If the address is taken, not this machine's, or not allowed.
@@ -43,12 +43,12 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def refuse_unusable_addresses(settings: Settings) -> None:
-    """Look at the models' list, and at the base URLs in the environment.
+    """Check the model list, and the base URLs in the environment.
 
     Raises:
-        ConfigError: If an entry cannot work, or a URL is none.
+        ConfigError: If an entry cannot work, or a URL is invalid.
     """
-    from proxy.upstream import model_list, providers  # noqa: PLC0415 - half of what a start may take
+    from proxy.upstream import model_list, providers  # noqa: PLC0415 - half of a start's time limit
 
     variables = {name: str(value) for name, value in settings.environment_variables.items()}
     environ = {**environment(), **variables}
@@ -64,7 +64,7 @@ def refuse_unusable_addresses(settings: Settings) -> None:
 
 
 def require_space(settings: Settings) -> None:
-    """Look at the disk of the data folder.
+    """Check the free space on the disk of the data folder.
 
     Raises:
         ConfigError: If it is full.
@@ -80,10 +80,10 @@ def require_space(settings: Settings) -> None:
 
 
 def refuse_newer_data(settings: Settings) -> None:
-    """Look at the version of the journal, where it is a file; what is broken in it is for the opening to say.
+    """Check the schema version of the database, if it is a file; opening it reports damage later.
 
     Raises:
-        ConfigError: If a newer version made it.
+        ConfigError: If a newer version of Throughline migrated it.
     """
     url = settings.database_url
     path = Path(url.removeprefix("sqlite:///"))

@@ -1,4 +1,4 @@
-"""Starts a server: settings, port, folder and versions are looked at before anything heavy is imported."""
+"""Server start: settings, port, data folder and versions are checked before heavy imports."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _log = structlog.get_logger(__name__)
 
 
 def start(config: Path | None, flags: Mapping[str, Any]) -> None:
-    """Serve until the process is told to stop.
+    """Serve until a stop signal.
 
     Raises:
-        ConfigError: If something stops the start; the message says what, where and how to mend it.
-        SystemExit: If it stops later; or where the log is JSON, which then holds the message.
+        ConfigError: If the start fails; the message states problem, place and remedy.
+        SystemExit: If it fails later, or if the log is JSON, which then contains the message.
     """
     settings = load_settings(config, flags)
     configure_logging(settings.telemetry)
@@ -52,14 +52,14 @@ def start(config: Path | None, flags: Mapping[str, Any]) -> None:
 
 
 def look_at(config: Path | None, flags: Mapping[str, Any], *, repairs: bool = False) -> bool:
-    """Print what works and how to mend what does not; return whether all of it does.
+    """Print the findings with remedies; return whether all are fine.
 
     Args:
         config: YAML file.
-        flags: Of the command line.
-        repairs: Mend damaged stores; refused while a server runs.
+        flags: Flags of the command line.
+        repairs: Whether to repair damaged stores; refused while a server runs.
     """
-    from proxy.cli.check import diagnose  # noqa: PLC0415 - imports every part of the house
+    from proxy.cli.check import diagnose  # noqa: PLC0415 - imports every component
 
     settings = load_settings(config, flags)
     configure_logging(settings.telemetry)
@@ -70,7 +70,7 @@ def look_at(config: Path | None, flags: Mapping[str, Any], *, repairs: bool = Fa
 
 
 def work(config: Path | None, flags: Mapping[str, Any]) -> None:
-    """Learn in the background until the process is told to stop."""
+    """Learn in the background until a stop signal."""
     settings = load_settings(config, flags)
     configure_logging(settings.telemetry)
     make_data_dir(settings)
@@ -84,9 +84,9 @@ def work(config: Path | None, flags: Mapping[str, Any]) -> None:
 
 
 def _prepared(settings: Settings, config: Path | None, use: ExitStack) -> socket.socket:
-    """Return the bound socket of a server that nothing known beforehand keeps from starting.
+    """Return the bound socket of a server after all checks that precede the start.
 
-    ``use`` is the server's of its data folder.
+    ``use`` holds the server's lock on its data folder.
     """
     listening = bound(settings.server.host, settings.server.port)
     try:
@@ -108,10 +108,10 @@ def _prepared(settings: Settings, config: Path | None, use: ExitStack) -> socket
 
 
 def _refuse_damage(settings: Settings) -> None:
-    """Open the stores of the data folder once before anything is answered.
+    """Open the stores of the data folder once before serving.
 
     Raises:
-        ConfigError: If one is damaged, cannot be used, or belongs to another folder.
+        ConfigError: If one is damaged, unusable, or belongs to another folder.
     """
     from proxy.access.folder import open_folder  # noqa: PLC0415 - imports the database's library
 
@@ -126,7 +126,7 @@ def _refuse_damage(settings: Settings) -> None:
 
 
 def _serve(settings: Settings, listening: socket.socket) -> None:
-    import uvicorn  # noqa: PLC0415 - needed by a server alone
+    import uvicorn  # noqa: PLC0415 - needed only by a server
 
     from proxy.process.connection import Connection  # noqa: PLC0415
     from proxy.process.stopping import Server, Supervisor  # noqa: PLC0415
@@ -161,7 +161,7 @@ def _serve(settings: Settings, listening: socket.socket) -> None:
 
 
 def banner(settings: Settings) -> str:
-    """Return what is said at start: where, what is on, and a line to try."""
+    """Return the start message: address, active components, and a command to try."""
     rows = _parts(settings)
     lines = "\n".join(f"  {name:<10} {value}" for name, value in rows.items())
     is_demo = rows["provider"].startswith("none")
@@ -180,7 +180,7 @@ def banner(settings: Settings) -> str:
 
 
 def _announce(settings: Settings) -> None:
-    """Say at start what runs here: to a reader in a terminal, or as one line of the log where that is JSON."""
+    """Print the start message, or log it as one line if the log is JSON."""
     if settings.telemetry.log_format == "json":
         parts = {name.replace(" ", "_").lower(): value for name, value in _parts(settings).items()}
         _log.info("serving", **parts)

@@ -154,7 +154,7 @@ def _answer(answer: httpx.Response) -> dict[str, Any]:
 
 
 def _tell(job: dict[str, Any] | None) -> None:
-    """Show how far a job is, where somebody watches; without one, clear the line."""
+    """Show a job's progress if standard error is a terminal; clear the line for None."""
     if sys.stderr.isatty():
         progress = job["progress"] if job else None
         told = f"{progress['done']} of {progress['total'] or '?'} entries" if progress else ""

@@ -1,4 +1,4 @@
-"""``throughline hygiene`` and ``reembed``: what is done to the data of all users at once; counts only, never a text."""
+"""``throughline hygiene`` and ``reembed``: maintenance of all users' data; they print counts, never texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proxy.worker.hygiene import tidy_all
 
 tidying = typer.Typer(help="Show what nobody used for long, and archive it.")
 embedding = typer.Typer(add_completion=False)
-_WAIT_S = 60.0  # for a server that is writing for the same user
+_WAIT_S = 60.0  # for a server that holds the user's lease
 
 
 @tidying.command()
