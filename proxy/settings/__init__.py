@@ -1,1 +1,1 @@
-"""Settings, section by section; ``proxy.settings.load`` reads them."""
+"""Sections of the settings; ``proxy.settings.load`` reads them."""

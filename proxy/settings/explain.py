@@ -1,4 +1,4 @@
-"""Messages on a configuration: the fault, its place and the mend; with the settings that went, and their successors."""
+"""Error messages for a configuration, with problem, place and remedy; and removed settings with their successors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from yaml.nodes import MappingNode, Node, SequenceNode
 from proxy.errors import ConfigError
 
 ENV_PREFIX = "THROUGHLINE_"
-MAX_SHOWN = 60  # characters of a wrong value
+MAX_SHOWN = 60  # characters of a wrong value in a message
 MAX_PROBLEMS = 4
 
 _SECRET = re.compile("key|secret|database_url")
-_USER = re.compile(r"(?<=://).*@|^(?!.*://).*@", re.DOTALL)  # to the last @: a password may hold one, or a slash
+_USER = re.compile(r"(?<=://).*@|^(?!.*://).*@", re.DOTALL)  # to the last @, as a password may contain @ or /
 _NO_URL = "is no URL: it begins with http:// or https:// and names a host"
 _NO_TEXT = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null", "timestamp", "binary")}
 _PLAIN = {
@@ -74,15 +74,15 @@ GONE = {
 
 _FLAGS |= {"upstream.url": "--upstream"}
 
-_FOREIGN = ("router_settings", "general_settings", "litellm_settings")  # read before they are checked as settings
+_FOREIGN = ("router_settings", "general_settings", "litellm_settings")  # LiteLLM's sections, read before validation
 _INNER = ("config_folder", "litellm_callbacks", "litellm_master_key", "without_effect")
 
 
 def read_file(path: Path) -> Node | None:
-    """Return the nodes of a YAML file, None where it is empty.
+    """Return the nodes of a YAML file, None if it is empty.
 
     Raises:
-        ConfigError: If it is missing, a folder, not readable, no YAML, or no mapping.
+        ConfigError: If it is missing, a folder, unreadable, invalid YAML, or not a mapping.
     """
     if path.is_dir():
         raise ConfigError(f"The config file {str(path)!r} is a folder. Name a YAML file; see config.example.yaml.")
@@ -117,7 +117,7 @@ def _parsed(path: Path) -> Node | None:
             f"The config file {str(path)!r} is no valid YAML{where}: {error.problem or error.context}. Mend that line "
             "or the one before it: brackets and quotes closed, what belongs together indented alike."
         ) from error
-    except (yaml.YAMLError, ValueError) as error:  # a date that is none is a ValueError, as bytes that are no UTF-8
+    except (yaml.YAMLError, ValueError) as error:  # an invalid date, or invalid UTF-8, raises ValueError
         raise ConfigError(
             f"The config file {str(path)!r} is no valid YAML in UTF-8 ({error}). Save it as UTF-8, and put quotes "
             "around what is no number and no date."
@@ -131,14 +131,14 @@ def _parsed(path: Path) -> Node | None:
 def explain(
     error: ValidationError, *, path: Path | None, node: Node | None, flags: Mapping[str, Any], known: list[str]
 ) -> str:
-    """Return what is wrong with the settings, each problem with its place.
+    """Return the error message for invalid settings, each problem with its place.
 
     Args:
-        error: Of the settings.
-        path: The YAML file, if there is one.
-        node: Its nodes.
-        flags: As given, by section.
-        known: Names of all settings and sections, with dots.
+        error: Validation error of the settings.
+        path: YAML file, if there is one.
+        node: Nodes of the YAML file.
+        flags: Flags of the command line, by section.
+        known: Dotted names of all settings and sections.
     """
     lines = []
     for problem in error.errors()[:MAX_PROBLEMS]:
@@ -154,7 +154,7 @@ def explain(
 
 
 def _unknown(name: str, loc: tuple[str, ...], known: list[str]) -> str:
-    """Return what is wrong with a name that is no setting's, and how to mend it."""
+    """Return problem and remedy for an unknown name."""
     if len(loc) == 1 and "." in name and name in known:
         section, field = name.split(".")
         return f"a setting stands below its section: `{section}:`, and in the next line, indented, `{field}:`"
@@ -164,14 +164,14 @@ def _unknown(name: str, loc: tuple[str, ...], known: list[str]) -> str:
 
 
 def _shown(name: str, value: object) -> str:
-    """Return a wrong value as it is shown: not where it is a secret, or may hold one."""
+    """Return a wrong value for a message, without secrets."""
     if isinstance(value, Mapping | list):
         return f" (got a {'list' if isinstance(value, list) else 'mapping'})"
     return "" if _SECRET.search(name) else f" (got {without_password(value)[:MAX_SHOWN]!r})"
 
 
 def _refuse_unclear_names(path: Path, node: MappingNode) -> None:
-    """Refuse a name that is no text, or that stands twice: YAML would drop the first one without a word."""
+    """Refuse a name that is not text or occurs twice: YAML would silently drop the first one."""
     lines: dict[str, int] = {}
     for key, _ in node.value:
         line, name = key.start_mark.line + 1, str(key.value)
@@ -189,7 +189,7 @@ def _refuse_unclear_names(path: Path, node: MappingNode) -> None:
 
 
 def _refuse_misplaced(path: Path, name: str, line: int, section: Node) -> None:
-    """Refuse what would count for nothing: a section of LiteLLM's without settings, a name that no file sets."""
+    """Refuse names without effect: a LiteLLM section that is not a mapping, or an internal field."""
     is_empty = section.tag == "tag:yaml.org,2002:null"
     if name in _FOREIGN and not is_empty and not isinstance(section, MappingNode):
         problem = _PLAIN["model_type"]
@@ -201,14 +201,14 @@ def _refuse_misplaced(path: Path, name: str, line: int, section: Node) -> None:
 
 
 def problem_of_url(url: str, *, takes_query: bool = True) -> str:
-    """Return what is wrong with the URL of a server and how to mend it, "" where nothing is.
+    """Return problem and remedy for the URL of a server, "" if it is valid.
 
     >>> [problem_of_url(url) == "" for url in ("http://h/v1", "h:1/v1", "my provider", "https://", "http://h:x")]
     [True, False, False, False, False]
 
     Args:
-        url: As the operator wrote it.
-        takes_query: False where paths are put behind it, which a query or a fragment would swallow.
+        url: The operator's URL.
+        takes_query: False if paths are appended to the URL, which a query or fragment would break.
     """
     from urllib.parse import urlsplit  # noqa: PLC0415 - with the IP parser it needs
 
@@ -228,7 +228,7 @@ def problem_of_url(url: str, *, takes_query: bool = True) -> str:
 
 
 def without_password(value: object) -> str:
-    """Return a value as it may be shown: of a URL that names a user only the rest.
+    """Return a value for display, without user and password of a URL.
 
     >>> without_password("http://anna:secret@h/v1")
     'http://…@h/v1'
@@ -237,7 +237,7 @@ def without_password(value: object) -> str:
 
 
 def _place(loc: tuple[str, ...], path: Path | None, node: Node | None, flags: Mapping[str, Any]) -> str:
-    """Return where a value stands: a flag, a variable, or a line of the file, in the order in which they count."""
+    """Return the source of a value: a flag, else an environment variable, else a line of the file."""
     name = ".".join(loc[:2])
     section = flags.get(loc[0]) if loc else None
     if isinstance(section, Mapping) and len(loc) > 1 and section.get(loc[1]) is not None:
@@ -266,7 +266,7 @@ def _line(loc: tuple[str, ...], node: Node | None) -> int:
 
 
 def gone(name: str) -> str | None:
-    """Return what is to be said of a setting that went, None of any other name.
+    """Return the message for a removed setting, None for any other name.
 
     >>> gone("memory.keep_turns")
     'this setting is gone: it is 2 now; remove it'

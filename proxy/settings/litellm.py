@@ -1,11 +1,11 @@
-"""Keys of a LiteLLM configuration file that have an effect here; the others are named, not refused."""
+"""Support for LiteLLM configuration files: keys with an effect are adopted, others are reported, not refused."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-# Its sections that have no counterpart here.
+# LiteLLM's sections without a counterpart in Throughline.
 FOREIGN_SECTIONS = frozenset(
     {
         "agent_list", "agents", "assistant_settings", "cache", "callback_settings", "classifier_plugin",
@@ -15,7 +15,7 @@ FOREIGN_SECTIONS = frozenset(
     }
 )  # fmt: skip
 
-# `litellm_settings` that are the router's here, where `router_settings` does not say otherwise.
+# `litellm_settings` that become `router_settings`, unless `router_settings` sets them.
 _OF_ROUTER = {
     "num_retries": "num_retries",
     "request_timeout": "timeout",
@@ -27,24 +27,24 @@ _OF_ROUTER = {
     "model_group_alias_map": "model_group_alias",
 }
 
-# `litellm_settings` that say who else is told of calls.
+# `litellm_settings` that name callbacks for calls.
 _OF_CALLBACKS = {"success_callback": "success", "failure_callback": "failure", "callbacks": "both"}
 _HIDES = "turn_off_message_logging"
 
-# What is so anyway: a parameter that a provider does not take does not fail, weights decide, nothing is reported.
+# Settings that match Throughline's behaviour: unsupported parameters do not fail, weights decide, no telemetry is sent.
 _GRANTED = {"drop_params": None, "routing_strategy": "simple-shuffle", "telemetry": None}
 
 
 def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return top-level settings with LiteLLM's sections made into ours.
+    """Return top-level settings with LiteLLM's sections converted to Throughline's.
 
     Args:
-        raw: As the sources gave it.
-        defaults: Of ``router_settings``; a value that is not the default wins over ``litellm_settings``.
+        raw: Settings from all sources.
+        defaults: Defaults of ``router_settings``; other values take precedence over ``litellm_settings``.
 
     Returns:
-        The settings; ``without_effect`` names what was left out, ``litellm_master_key``, ``litellm_callbacks`` and
-        ``environment_variables`` what has a meaning of its own.
+        The settings; ``without_effect`` lists the ignored keys; ``litellm_master_key``, ``litellm_callbacks`` and
+        ``environment_variables`` hold LiteLLM settings without a counterpart.
     """
     settings = {name: value for name, value in raw.items() if name not in FOREIGN_SECTIONS and value is not None}
     ignored = [name for name, value in raw.items() if name in FOREIGN_SECTIONS and value]
@@ -77,7 +77,7 @@ def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _with_credentials(model_list: list[Any], credentials: object) -> list[Any]:
-    """Return the list with the values of named credentials written into the entries that name them."""
+    """Return the model list with named credentials resolved in the entries that use them."""
     listed = [_section(one) for one in credentials] if isinstance(credentials, list) else []
     values = {one.get("credential_name"): _section(one.get("credential_values")) for one in listed}
     written = []

@@ -1,4 +1,4 @@
-"""The settings of every section, read in this one module: defaults < YAML < environment < flags."""
+"""Loading of all settings, in ascending precedence: defaults, YAML, environment, flags."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _METRICS_ENV = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class Settings(BaseSettings):
-    """All settings; ``load_settings`` builds it from every source."""
+    """All settings; ``load_settings`` creates it from all sources."""
 
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX,
@@ -67,7 +67,7 @@ class Settings(BaseSettings):
     model_list: list[dict[str, Any]] = Field(
         default=[], description="Models and their providers, as LiteLLM writes it."
     )
-    # Of a LiteLLM configuration file: read where it is given, shown nowhere.
+    # From a LiteLLM configuration file; not shown anywhere.
     environment_variables: dict[str, Any] = Field(default={}, exclude=True, repr=False)
     litellm_master_key: SecretStr | None = Field(default=None, exclude=True)
     litellm_callbacks: dict[str, Any] = Field(default={}, exclude=True)
@@ -88,7 +88,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Order the sources: flags, environment, YAML."""
+        """Return the sources by descending precedence: flags, environment, YAML."""
         del dotenv_settings, file_secret_settings
         yaml_file = settings_cls.model_config.get("yaml_file")
         files = (YamlConfigSettingsSource(settings_cls, yaml_file=yaml_file),) if yaml_file else ()
@@ -96,13 +96,13 @@ class Settings(BaseSettings):
 
     @property
     def allowance(self) -> Allowance:
-        """Limits of keys without limits of their own."""
+        """Default limits, for keys that set none."""
         limits = self.limits
         return Allowance(limits.requests_per_minute, limits.tokens_per_minute, limits.concurrent_streams)
 
     @property
     def database_url(self) -> str:
-        """The journal's URL, SQLite in the data folder unless set."""
+        """URL of the SQL database; SQLite in the data folder unless set."""
         return self.store.database_url or f"sqlite:///{(self.server.data_dir / _DATABASE).resolve()}"
 
 
@@ -110,11 +110,11 @@ def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = 
     """Return the settings from a YAML file, the environment and flags.
 
     Args:
-        config: YAML file; without one, ``THROUGHLINE_CONFIG`` or nothing.
-        flags: Nested values by section, as ``{"server": {"port": 9000}}``; ``None`` values are left out.
+        config: YAML file; None for the file in ``THROUGHLINE_CONFIG``, if set.
+        flags: Nested values by section, as ``{"server": {"port": 9000}}``; ``None`` values are ignored.
 
     Raises:
-        ConfigError: If a file is missing or a value is unknown or wrong; the message names it and the mend.
+        ConfigError: If a file is missing, or a setting is unknown or invalid; the message states the remedy.
     """
     path = config or (Path(os.environ[CONFIG_ENV]) if os.environ.get(CONFIG_ENV) else None)
     node = read_file(path) if path is not None else None
@@ -136,10 +136,10 @@ def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = 
 
 
 def make_data_dir(settings: Settings) -> None:
-    """Make the data folder, for its owner only, where there is none.
+    """Create the data folder if missing, accessible only to the process's user.
 
     Raises:
-        ConfigError: If it cannot be made or written, as a volume of another user; the message says how to mend it.
+        ConfigError: If it cannot be created or written, such as a volume of another user; with the remedy.
     """
     folder = settings.server.data_dir.resolve()
     try:
@@ -167,26 +167,26 @@ def make_data_dir(settings: Settings) -> None:
 
 
 def readers(folder: Path) -> str:
-    """Return who else may look into a folder, as its mode; empty where nobody may."""
+    """Return the mode of a folder that other system users can access, "" if they cannot."""
     mode = stat.S_IMODE(folder.stat().st_mode)
     return f"{mode:o}" if mode & _OTHERS else ""
 
 
 def _close_to_others(path: Path) -> None:
-    """Take a file or folder that an earlier version or a loose umask left readable from everybody but its owner."""
-    with suppress(OSError):  # there is none, or it is another user's
+    """Remove other system users' permissions that an earlier version or a loose umask left on a path."""
+    with suppress(OSError):  # it does not exist, or belongs to another system user
         mode = stat.S_IMODE(path.lstat().st_mode)
         if mode & _OTHERS and not path.is_symlink():
             path.chmod(mode & ~_OTHERS)
 
 
 def environment() -> Mapping[str, str]:
-    """Return the process environment, where providers' keys and base URLs may stand."""
+    """Return the process environment, which may hold providers' keys and base URLs."""
     return os.environ
 
 
 def export_settings(settings: Settings, config: Path | None) -> None:
-    """Write settings into the environment, so that worker processes started by uvicorn read the same."""
+    """Write settings into the environment, for the worker processes that uvicorn starts."""
     if config is not None:
         os.environ[CONFIG_ENV] = str(config.resolve())
     flags = {
@@ -201,13 +201,13 @@ def export_settings(settings: Settings, config: Path | None) -> None:
 
 
 def metrics_folder() -> Path | None:
-    """Return where several processes put their metrics together; None: there is one process."""
+    """Return the folder in which several processes combine their metrics, None for a single process."""
     folder = os.environ.get(_METRICS_ENV)
     return Path(folder) if folder else None
 
 
 def share_metrics(folder: Path) -> None:
-    """Let the processes started from here put their metrics together in a folder, which is emptied."""
+    """Make child processes combine their metrics in a folder, and empty it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for left in folder.glob("*.db"):
         left.unlink(missing_ok=True)
@@ -215,7 +215,7 @@ def share_metrics(folder: Path) -> None:
 
 
 def quiet_libraries() -> None:
-    """Keep libraries from reaching out or chattering; to be called before any of them is imported."""
+    """Disable telemetry, downloads and verbose logs of libraries; call it before importing them."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_TELEMETRY", "False")
@@ -227,12 +227,12 @@ def quiet_libraries() -> None:
 
 
 def set_default_variable(name: str, value: str) -> None:
-    """Set an environment variable that a library reads, unless the operator set it."""
+    """Set a library's environment variable, unless the operator has set it."""
     os.environ.setdefault(name, value)
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address to listen on can be reached from this machine only."""
+    """Return whether an address to listen on is reachable only from this machine."""
     if host == "localhost":
         return True
     try:
@@ -252,7 +252,7 @@ def _refuse_unsafe_bind(settings: Settings) -> None:
     )
 
 
-_OF_COMMANDS = ("DATA", "LIVE", "URL", "API_KEY", "USER")  # variables that eval, the tests and mcp read themselves
+_OF_COMMANDS = ("DATA", "LIVE", "URL", "API_KEY", "USER")  # variables read by eval, the tests and mcp
 
 
 def _refuse_unknown_variables() -> None:
@@ -271,7 +271,7 @@ def _refuse_unknown_variables() -> None:
 
 
 def _refuse_unparsed_variables() -> None:
-    """Refuse a list or a mapping that is no JSON; pydantic would name its section alone."""
+    """Refuse a list or mapping that is invalid JSON; pydantic's message would name only its section."""
     several = {"MODEL_LIST"}
     for section, info in Settings.model_fields.items():
         model = info.annotation
@@ -292,7 +292,7 @@ def _refuse_unparsed_variables() -> None:
 
 
 def every_setting() -> list[tuple[str, str, str]]:
-    """Return (section, field, description) of every setting; the documentation test walks it."""
+    """Return (section, field, description) of every setting; a test of the documentation uses it."""
     rows = []
     for section, info in Settings.model_fields.items():
         model = info.annotation

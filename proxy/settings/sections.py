@@ -1,4 +1,4 @@
-"""Sections of the settings, but that of memory: server, keys, limits, worker, telemetry, providers, files."""
+"""Sections of the settings, except those of memory: server, keys, limits, worker, telemetry, providers, files."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ PLACEHOLDER_KEYS = [
     "no-key-required", "not-needed", "sk-no-key-required", "sk-xxx", "x", "xxx", "-",
 ]  # fmt: skip
 _WEB_ADDRESSES = ("url", "hub_url", "base_url", "otlp_endpoint")
-_WHOLE = ("hub_url", "otlp_endpoint")  # not sent together with a key, which excludes a user
+_WHOLE = ("hub_url", "otlp_endpoint")  # sent without a key, so user info in the URL is allowed
 
 
 class Section(BaseModel):
-    """Some settings of one subject; what is unknown is refused, and defaults are checked like everything else."""
+    """Base of settings sections; refuses unknown fields and validates defaults too."""
 
     model_config = ConfigDict(extra="forbid", validate_default=True, allow_inf_nan=False)
 
     @field_validator("*")
     @classmethod
     def _is_reachable(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse an address of a web server that is none."""
+        """Refuse an invalid URL of a web server."""
         name = info.field_name or ""
         is_address = name in _WEB_ADDRESSES or name.endswith("_base_url")
         if is_address and isinstance(value, str) and (problem := problem_of_url(value, takes_query=name in _WHOLE)):
@@ -66,7 +66,7 @@ class ServerSettings(Section):
     @field_validator("data_dir", mode="before")
     @classmethod
     def _is_named(cls, value: Any) -> Any:
-        """Refuse an empty name, as of a variable that is not set: it would be the current folder."""
+        """Refuse an empty name, as from an unset variable: it would mean the current folder."""
         if isinstance(value, str) and not value.strip():
             raise ValueError("The data folder has no name. Name one, as ./data, or leave the setting out")
         return value
