@@ -1,1 +1,1 @@
-"""`throughline eval`: replay conversations as traffic and measure what is injected."""
+"""`throughline eval`: replay of conversations as traffic, and measurement of the injected memory."""

@@ -1,4 +1,4 @@
-"""Measures whether memory keeps quiet when it knows nothing that matters."""
+"""Abstention eval: whether memory injects nothing if no memory is relevant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Prompts = Mapping[str, Sequence[str]]  # by language
 
 
 def _read() -> dict[str, tuple[str, ...]]:
-    """Return everyday prompts that say nothing about who asks, and that no memory helps with."""
+    """Return everyday prompts by language that state nothing about the user and need no memory."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in resources.files("proxy.evals").joinpath("prompts.txt").read_text("utf-8").splitlines():
@@ -41,10 +41,10 @@ EVERY_PROMPT: tuple[str, ...] = tuple(prompt for prompts in PROMPTS.values() for
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """One request of a group and how much memory it got.
+    """One request of a group, with its injected memory.
 
     Args:
-        on_turn: True if anything was put in for what was asked, beyond what opens every conversation.
+        on_turn: True if a block for the question was injected, besides profile and opening summaries.
     """
 
     group: str
@@ -54,14 +54,14 @@ class Quiet:
 
 
 async def abstain(client: Client, dataset: Dataset, concurrency: int, prompts: Prompts = PROMPTS) -> Report:
-    """Replay a set and end its conversations; then ask unrelated things, things never said, and things that were."""
+    """Replay a set and end its sessions; then ask unrelated, unanswerable and answerable questions."""
     return await _quiet(client, dataset, concurrency, lambda person: requests(dataset, person, prompts))
 
 
 async def abstain_in_languages(
     client: Client, cases: Sequence[Scenario], concurrency: int, prompts: Prompts = PROMPTS
 ) -> Report:
-    """Ask unrelated things, and things that were said, in each language of somebody who said everything in it."""
+    """Ask one user per language, who stated everything in it, unrelated and answerable questions."""
     dataset = speakers(cases)
     return await _quiet(client, dataset, concurrency, lambda person: asked_in(person, prompts))
 
@@ -91,7 +91,7 @@ async def _quiet(
 
 
 def requests(dataset: Dataset, person: Person, prompts: Prompts = PROMPTS) -> list[tuple[str, str]]:
-    """Return what one person asks, by group; the prompts and the own questions are dealt out among all."""
+    """Return one person's questions with their groups; prompts and own questions are distributed over all people."""
     place, people = dataset.people.index(person), len(dataset.people)
     own = [one.text for one in person.questions if one.category not in _UNANSWERABLE]
     step = max(1, len(own) * people // _OWN_QUESTIONS)
@@ -104,7 +104,7 @@ def requests(dataset: Dataset, person: Person, prompts: Prompts = PROMPTS) -> li
 
 
 def speakers(cases: Sequence[Scenario]) -> Dataset:
-    """Return one person a language, who says in their conversations what the cases begin with."""
+    """Return one person per language, whose sessions consist of the first steps of the cases."""
     people = []
     for code in sorted({case.lang for case in cases}):
         own = [case for case in cases if case.lang == code]
@@ -119,7 +119,7 @@ def speakers(cases: Sequence[Scenario]) -> Dataset:
 
 
 def asked_in(person: Person, prompts: Prompts = PROMPTS) -> list[tuple[str, str]]:
-    """Return what the speaker of a language asks, by group."""
+    """Return the questions of a language's person, with their groups."""
     return [
         *((_UNRELATED.format(person.id), text) for text in prompts.get(person.id, ())),
         *((_OWN.format(f" ({person.id})"), question.text) for question in person.questions),
@@ -127,7 +127,7 @@ def asked_in(person: Person, prompts: Prompts = PROMPTS) -> list[tuple[str, str]
 
 
 def touches_turn(asked: Asked) -> bool:
-    """Return whether anything was recalled for the question; profile and opening are blocks of their own."""
+    """Return whether a block was injected for the question; profile and opening are separate blocks."""
     return any(OPEN in text for text in asked.insertions)
 
 

@@ -1,10 +1,10 @@
-"""Plays one scenario as its users' clients do, step by step, and asks its questions.
+"""Replay of one scenario as its users' clients would send it, step by step, and its questions.
 
 A step is a list of the user's messages, or an object with one of:
 
-- ``user``: messages of one conversation, the history resent with each; ``replies`` answer them, after ``system``.
-- ``requests``: whole message lists, sent as they stand.
-- ``replay_sent``: a message behind what the provider was sent last, blocks included.
+- ``user``: messages of one conversation, each sent with its history; ``replies`` answer them; ``system`` comes first.
+- ``requests``: whole message lists, sent unchanged.
+- ``replay_sent``: a message appended to the last messages sent to the provider, including blocks.
 - ``call``: ``{"delete" | "restore": text}``, ``{"patch": text, "to": text}``, ``{"forget": text}`` or
   ``{"method", "path", "body"}`` of the memory API.
 
@@ -30,11 +30,12 @@ Step = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One user of a scenario: the client with their key, their names on either side, and what they wrote.
+    """One user of a scenario: a client with the user's key, the user's names in both APIs, and messages.
 
     Attributes:
-        chats_as: Value of the header in chat requests, "" where the request names the user otherwise.
-        name: Value of the header in the memory API.
+        chats_as: User header of chat requests, "" if the request names the user otherwise.
+        name: User header of the memory API.
+        said: Messages that the user sent.
     """
 
     client: Client
@@ -44,11 +45,11 @@ class Person:
 
 
 class Actor:
-    """Plays the steps of one scenario.
+    """Player of one scenario's steps.
 
     Attributes:
-        people: Everyone who took part.
-        messages: Requests that a user's message ended.
+        people: All users of the scenario so far.
+        messages: Number of sent requests that end with a user's message.
     """
 
     def __init__(self, client: Client, id_: str) -> None:
@@ -59,7 +60,7 @@ class Actor:
         self.messages = 0
 
     def person(self, step: Step) -> Person:
-        """Return who acts in a step or asks a question."""
+        """Return the user of a step or a question."""
         key = str(step.get("key", ""))
         own = "" if step.get("no_user") else f"{self._id}{step.get('as', '')}"
         name = own or str(step.get("body", {}).get("user") or step.get("headers", {}).get(_USER_HEADER) or "")
@@ -84,12 +85,12 @@ class Actor:
             await self._converse(person, step)
 
     async def settle(self, step: Step) -> None:
-        """Wait until everything that the user of a step said is learned from."""
+        """Wait until all messages of the step's user are learned."""
         person = self.person(step)
         await person.client.settle(person.name)
 
     async def ask(self, probe: Step) -> Asked:
-        """Ask a question in a new conversation that is not learned from."""
+        """Ask a question in a new session without learning from it."""
         messages = probe.get("messages") or [{"role": "user", "content": probe["probe"]}]
         person = self.person(probe)
         return await person.client.chat(

@@ -1,4 +1,4 @@
-"""Audits what was learned and closed, against what the user said, and what that cost."""
+"""Audit of learned and closed memories against the user's messages, and of their CPU cost."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Audit:
     """Counts over many users.
 
     Attributes:
-        messages: Messages posted as a user's.
-        learned: Memories that came from turns, whatever their status.
-        invented: Texts of those that are in no message of their user.
-        ending_nothing: Messages that end nothing.
-        closed: Texts of the memories that these closed.
-        cpu_s: CPU seconds that the messages took; None if unknown.
+        messages: Number of posted user messages.
+        learned: Number of memories from turns, of any status.
+        invented: Texts of learned memories that are in no message of their user.
+        ending_nothing: Number of messages that should close nothing.
+        closed: Texts of the memories that these messages closed.
+        cpu_s: CPU seconds of all messages; None if unknown.
     """
 
     messages: int = 0
@@ -46,14 +46,14 @@ class Audit:
     cpu_s: float | None = None
 
     def look(self, memories: Iterable[Memory], said: Sequence[str]) -> None:
-        """Count the memories of one user, who wrote the messages ``said``."""
+        """Count the memories of one user with the messages ``said``."""
         texts = [str(one.get("text")) for one in memories if str(one.get("source")).startswith("turn:")]
         written = [units(message) for message in said]
         self.learned += len(texts)
         self.invented += [text for text in texts if not any(is_subsequence(text, message) for message in written)]
 
     def table(self, name: str) -> Table:
-        """Return the table, with the definitions."""
+        """Return the counts as a table, with definitions."""
         fidelity = 1 - len(self.invented) / self.learned if self.learned else None
         endings = len(self.closed) / self.ending_nothing if self.ending_nothing else None
         cost = 1000 * self.cpu_s / self.messages if self.cpu_s is not None and self.messages else None
@@ -66,13 +66,13 @@ class Audit:
         return Table(f"{name}: learned and closed", columns, ((self.messages, *counts, self.cpu_s, cost),), notes)
 
     def items(self, part: str) -> list[dict[str, Any]]:
-        """Return records of what should not have happened."""
+        """Return records of invented and wrongly closed memories."""
         kinds = (("invented", self.invented), ("closed", self.closed))
         return [{"part": part, "wrong": kind, "text": text} for kind, texts in kinds for text in texts]
 
 
 class CpuMeter:
-    """Adds the server's CPU time of one or more stretches to an audit."""
+    """Context manager that adds the server's CPU time of its block to an audit; reusable."""
 
     def __init__(self, client: Client, audit: Audit) -> None:
         self._client = client
@@ -80,25 +80,25 @@ class CpuMeter:
         self._start: float | None = None
 
     async def __aenter__(self) -> Self:
-        """Begin a stretch."""
+        """Read the CPU time at the start of the block."""
         self._start = await self._client.cpu_s()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End it."""
+        """Add the CPU time of the block."""
         end = await self._client.cpu_s()
         if self._start is not None and end is not None:
             self._audit.cpu_s = (self._audit.cpu_s or 0.0) + end - self._start
 
 
 def closed(memories: Iterable[Memory]) -> dict[str, Memory]:
-    """Return the closed memories by id; older servers call them retracted or superseded."""
+    """Return the closed memories by id, including the older statuses retracted and superseded."""
     return {str(one["id"]): one for one in memories if one.get("status") in _CLOSED}
 
 
 def is_subsequence(text: str, message: Sequence[str]) -> bool:
-    """Return whether the words of a text stand in a message in their order; redacted secrets count as left out."""
+    """Return whether a text's words occur in a message in the same order; redacted secrets are ignored."""
     rest = iter(message)
     return all(unit in rest for unit in units(text.replace(_REDACTED, " ")))

@@ -1,4 +1,4 @@
-"""Measures the cost of memory where the provider bills a repeated prefix at a discount."""
+"""Prompt cache eval: cost of memory if the provider bills a repeated prefix at a discount."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from proxy.evals.replay import Progress, Replay, for_each
 from proxy.evals.report import Report, Table
 from proxy.text import tokens
 
-CACHED_PRICE = 0.1  # of a fresh token; what the large providers charge for a cached one
-_SHARE = 3  # the last third of a person's conversations, when there is something to recall
+CACHED_PRICE = 0.1  # price of a cached token relative to a fresh one, as charged by the large providers
+_SHARE = 3  # use the last third of a person's sessions, when there are memories to recall
 _MIN_TURNS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """The input cost of one conversation in fresh tokens, as sent by the client and in other ways.
+    """Input cost of one session in fresh tokens: without memory, with memory, and with the block in front.
 
     Args:
-        kept: Share of requests of which the whole request before is a prefix.
-        added: Tokens of memory put on the newest messages.
+        kept: Share of requests that have the whole previous request as a prefix.
+        added: Tokens of memory added to the newest messages.
     """
 
     turns: int
@@ -37,7 +37,7 @@ class Bill:
 
 
 async def cache(client: Client, dataset: Dataset, concurrency: int) -> Report:
-    """Replay a set in full mode and price the requests of each person's later conversations."""
+    """Replay a set in full mode and price the requests of each person's later sessions."""
     progress = Progress(f"cache {dataset.name}", sum(len(person.sessions) for person in dataset.people))
     bills: list[Bill] = []
 
@@ -58,7 +58,7 @@ async def cache(client: Client, dataset: Dataset, concurrency: int) -> Report:
 
 
 def bill(turns: Sequence[Asked]) -> Bill:
-    """Price one conversation."""
+    """Return the costs of one session."""
     sent = [rendered(turn.sent) for turn in turns]
     received = [rendered(turn.received) for turn in turns]
     naive = [f"{_last_insertion(turn)}\n{text}" for turn, text in zip(turns, sent, strict=True)]
@@ -67,7 +67,7 @@ def bill(turns: Sequence[Asked]) -> Bill:
 
 
 def cost(requests: Sequence[str]) -> float:
-    """Return the price of consecutive requests in fresh tokens, the shared prefix at a discount."""
+    """Return the price of consecutive requests in fresh tokens, with the shared prefix at a discount."""
     total = 0.0
     before = ""
     for request in requests:
@@ -78,7 +78,7 @@ def cost(requests: Sequence[str]) -> float:
 
 
 def rendered(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the messages as one text, in the order in which a provider reads them."""
+    """Return the messages as one text, in the provider's order."""
     return "".join(f"<|{message.get('role')}|>{flatten(message.get('content'))}" for message in messages)
 
 

@@ -1,15 +1,15 @@
-"""Reads scenarios: conversations of a user, questions behind them, and what these must and must not bring.
+"""Loader of scenarios: conversations of a user, and questions with strings that must and must not be injected.
 
-``memory.jsonl`` holds one case a line, ``stories.json`` a list of stories; a folder may hold either::
+``memory.jsonl`` has one case per line, ``stories.json`` a list of stories; a folder may have either::
 
     {"id": "tea", "kind": "update", "lang": "en", "conversations": [["I drink tea."], ["I drink coffee now."]],
      "probe": "What do I drink?", "present": ["coffee"], "resolved": [["tea", "coffee"]]}
     [{"id": "ada", "lang": "en", "ask": {"time": "2026-06-20T10:00:00Z"}, "conversations": [{"user": ["…"]}],
       "questions": [{"probe": "…", "present": ["…"]}]}]
 
-The checks of a question are those of `verdict.Check`, the steps of ``conversations`` those of `actor`. A case may have
-several ``probes`` with their own checks, and ``memories_present``, ``memories_absent``, ``memories_once``,
-``max_memories`` on the active memories, and ``upstream_absent`` on all that a question sends up.
+A question has the checks of `verdict.Check`; ``conversations`` has the steps of `actor`. A case may have several
+``probes`` with their own checks; the checks ``memories_present``, ``memories_absent``, ``memories_once`` and
+``max_memories`` on the active memories; and ``upstream_absent`` on the whole request that a question sends upstream.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from proxy.evals.verdict import AnyOf, Check, find, unguarded
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A case, or a story.
+    """A case or a story.
 
     Attributes:
         steps: Conversations, in order.
         probes: Questions, with their checks.
         row: Checks on the memories of a case.
-        is_story: True if its questions are counted one by one.
-        ends_nothing: True if the last step ends nothing that was told before.
-        whole_words: False if strings match parts of words too.
+        is_story: True if each question counts separately.
+        ends_nothing: True if the last step closes no earlier statement.
+        whole_words: False if strings also match parts of words.
     """
 
     id: str
@@ -53,7 +53,7 @@ def load_scenarios(folder: Path) -> list[Scenario]:
     """Read the cases and stories of a folder.
 
     Raises:
-        ConfigError: If there are none, or one is not of the format.
+        ConfigError: If there are none, or one has the wrong format.
     """
     cases, stories = folder / "memory.jsonl", folder / "stories.json"
     try:
@@ -81,7 +81,7 @@ def check_of(row: Mapping[str, Any], *, whole_words: bool = True) -> Check:
 
 
 def wrong_memories(texts: Sequence[str], row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield, in words, which checks on the active memories are not met."""
+    """Yield a description of each failed check on the active memories."""
     together = "\n".join(texts)
     for group in map(_any_of, row.get("memories_present", ())):
         if not any(find(one, together) for one in group):

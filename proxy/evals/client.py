@@ -1,4 +1,4 @@
-"""Talks to Throughline as an application does: chat completions, and the memory API beside them."""
+"""Client of Throughline as an application would use it: chat completions and the memory API."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _REQUEST_S = 120.0
 
 
 class EvalFailed(ProxyError):
-    """The server under test did not behave, so there is nothing to measure."""
+    """The server under test failed, so that nothing can be measured."""
 
     code = "eval_failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Outcome of one request.
+    """Result of one request.
 
     Args:
-        insertions: Texts that reached the upstream and were not the client's, in order of the messages.
-        sent: The client's messages.
-        received: The upstream's.
+        insertions: Injected texts, in order of the messages.
+        sent: Messages sent by the client.
+        received: Messages received by the upstream.
         memory: Value of ``X-Memory``.
         receipt: Value of ``X-Memory-Receipt``.
-        wall_ms: Time of the whole request; the scripted upstream answers at once.
+        wall_ms: Duration of the whole request; the scripted upstream answers at once.
         steps: Value of ``Server-Timing``.
     """
 
@@ -59,15 +59,15 @@ class Asked:
 
     @property
     def text(self) -> str:
-        """Everything that was injected."""
+        """All injected texts, one after the other."""
         return "\n".join(self.insertions)
 
 
 class Client:
-    """One application with one key, many users.
+    """An application with one key and many users.
 
     Args:
-        pid: Process id of the server under test, None where another process started it.
+        pid: Process id of the server under test, None if another process started it.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Client:
         self._pid = pid
 
     def with_key(self, name: str) -> Client:
-        """Return an application with a key of its own, the same for the same name."""
+        """Return a client with its own key, which depends only on ``name``."""
         return Client(self._http, self._base_url, self._upstream, f"{self._key}-{name}", self._pid)
 
     async def chat(
@@ -102,10 +102,10 @@ class Client:
         headers: Mapping[str, str] | None = None,
         fields: Mapping[str, Any] | None = None,
     ) -> Asked:
-        """Post one chat completion and return what the upstream received.
+        """Post one chat completion and return the messages that the upstream received.
 
-        ``user`` and ``session`` may be left empty: such a header is then not sent. ``headers`` win over all others;
-        ``fields`` are more fields of the body.
+        An empty ``user`` or ``session`` sends no such header. ``headers`` override all others; ``fields`` are added to
+        the body.
 
         Raises:
             EvalFailed: If the request fails or does not reach the scripted upstream.
@@ -136,10 +136,10 @@ class Client:
         return Asked(insertions, messages, received, memory, receipt, wall_ms, steps)
 
     async def settle(self, user: str) -> None:
-        """Wait until everything that the user said is stored and learned from.
+        """Wait until all messages of the user are stored and learned.
 
         Raises:
-            EvalFailed: If nothing more is learned for five minutes.
+            EvalFailed: If there is no progress for five minutes.
         """
         least, since, pause_s = sys.maxsize, time.monotonic(), 0.02
         while (pending := _pending(await self.get("/v1/state", user))) > 0:
@@ -153,10 +153,10 @@ class Client:
             pause_s = min(0.5, pause_s * 1.5)
 
     async def end(self, user: str, session: str) -> None:
-        """End a conversation, so that its summary is written, as an idle hour would.
+        """End a session, so that its summary is written, as an idle hour would.
 
         Raises:
-            EvalFailed: If it is not answered with 200.
+            EvalFailed: If the status is not 200.
         """
         await self.call("POST", f"/v1/sessions/{quote(session)}/end", user)
 
@@ -164,7 +164,7 @@ class Client:
         """Return the JSON object at a path of the memory API.
 
         Raises:
-            EvalFailed: If it is not answered with 200.
+            EvalFailed: If the status is not 200.
         """
         return await self.call("GET", path, user, query=query)
 
@@ -177,10 +177,10 @@ class Client:
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Make one request of the memory API and return the JSON object that answers it.
+        """Send one request to the memory API and return its JSON object.
 
         Raises:
-            EvalFailed: If it is not answered with 200.
+            EvalFailed: If the status is not 200.
         """
         url, headers = f"{self._base_url}{path}", self._as(user)
         async with self._http.request(method, url, params=query, headers=headers, json=body) as response:
@@ -192,14 +192,14 @@ class Client:
             return found
 
     async def resident_mb(self) -> float | None:
-        """Return the memory of the server's process, None if it does not report it."""
+        """Return the resident memory of the server process in MB, None if unknown."""
         size = await self._metric("process_resident_memory_bytes")
         return None if size is None else size / 2**20
 
     async def cpu_s(self) -> float | None:
-        """Return the CPU seconds of the server so far, None if they cannot be read.
+        """Return the CPU seconds of the server so far, None if unknown.
 
-        Children are included if this process started the server; one that ran already reports only itself.
+        Children are included if this process started the server; otherwise the server reports only itself.
         """
         own = None if self._pid is None else await asyncio.to_thread(cpu_s, self._pid)
         return await self._metric("process_cpu_seconds_total") if own is None else own
@@ -211,9 +211,9 @@ class Client:
         return float(found[0]) if found else None
 
     async def ranked(self, user: str, receipt: str) -> list[dict[str, Any]]:
-        """Return the entries of a receipt, injected and merely considered, best first.
+        """Return the injected and considered entries of a receipt, best first.
 
-        What stands there whatever is asked, the profile and the opening, is not ranked.
+        Profile and opening are excluded, as they do not depend on the question.
         """
         body = await self.get(f"/v1/receipts/{receipt}", user)
         found = [entry for name in ("injected", "considered") for entry in body.get(name) or ()]
@@ -222,7 +222,7 @@ class Client:
         return sorted(entries.values(), key=lambda entry: -float(entry.get("score") or 0.0))
 
     async def memories(self, user: str, status: str = "active") -> list[dict[str, Any]]:
-        """Return all memories of a user that have a status ("all" for any), page by page."""
+        """Return all memories of a user with a status ("all" for any)."""
         found: list[dict[str, Any]] = []
         query = {"limit": "1000", "status": status}
         while True:

@@ -70,13 +70,13 @@ class Options:
     report: Path | None = None
 
     def dataset(self) -> Dataset:
-        """Return the set to replay."""
+        """Return the dataset to replay."""
         folder = data_folder(self.data)
         return load_set(folder, self.name or default_set(folder)).limited(self.limit)
 
 
 Work = Callable[[Client], Awaitable[Report]]
-Part = Callable[[Options], Work]  # reads its data at once, so that nothing is started in vain
+Part = Callable[[Options], Work]  # loads its data first, so that no server starts if that fails
 
 
 def _recall(options: Options) -> Work:
@@ -120,7 +120,7 @@ def _on_set(part: Callable[[Client, Dataset, int], Awaitable[Report]]) -> Part:
 
 
 def _command(doc: str, *parts: Part) -> Callable[..., None]:
-    """Return a command that measures some parts; all take the same options."""
+    """Return a command that runs some parts; all commands have the same options."""
 
     def command(
         context: typer.Context,
@@ -189,14 +189,14 @@ def ask_judge(
 ) -> None:
     """Ask a model, as memory does, which statements a message ends; print what it got right as JSON."""
     try:
-        judge = import_module("proxy.evals.judge").judge  # only this command needs it
+        judge = import_module("proxy.evals.judge").judge  # imported here, as only this command needs it
     except ModuleNotFoundError as error:
         raise typer.BadParameter("This version cannot ask a judge: proxy.evals.judge is missing.") from error
     typer.echo(json.dumps(asyncio.run(_ended_in_order(judge(base_url, model, data))), ensure_ascii=False, indent=1))
 
 
 async def measure(parts: Sequence[Part], options: Options) -> Report:
-    """Run parts against one server, each with a key of its own, and return all that they found."""
+    """Run parts against one server, each with its own key, and return their combined report."""
     prepared = [part(options) for part in parts]
     quiet_libraries()
     tokens.load()
@@ -208,7 +208,7 @@ async def measure(parts: Sequence[Part], options: Options) -> Report:
 
 
 async def _ended_in_order(work: Coroutine[Any, Any, T]) -> T:
-    """Await work that is cancelled by SIGTERM, so that the server under test ends with it."""
+    """Await work and cancel it on SIGTERM, so that the server under test is stopped too."""
     task = asyncio.ensure_future(work)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await task

@@ -1,12 +1,12 @@
-"""Reads conversations with questions, in one format, for replaying them as traffic.
+"""Loader of datasets: conversations with questions, in one format, for replay as traffic.
 
-A set is two JSON-lines files, plain or gzipped. A line of ``sessions`` is one conversation::
+A dataset is two JSON Lines files, plain or gzipped. A line of ``sessions`` is one conversation::
 
     {"user": "ada", "session_id": "ada/1", "date": "2026-01-05T18:30:00",
      "messages": [{"role": "user", "content": "…", "src_ids": ["1:1"]}, {"role": "assistant", …}]}
 
-A line of ``questions`` is asked in a new conversation once everything (``"after": "all"``) or the named session
-is stored; gold are the messages that hold the answer, or only their sessions::
+A line of ``questions`` is asked in a new conversation once all sessions (``"after": "all"``) or the named one are
+stored; the gold ids name the messages that hold the answer, or only their sessions::
 
     {"user": "ada", "qid": "ada/q1", "category": "single-hop", "question": "…", "answer": "…",
      "gold_src_ids": ["1:1"], "gold_session_ids": ["ada/1"], "after": "all"}
@@ -28,26 +28,26 @@ from proxy.settings.load import environment
 T = TypeVar("T")
 DATA_VARIABLE = "THROUGHLINE_DATA"
 NEIGHBOUR = Path("../shared/data")
-APART = frozenset({"adversarial"})  # asked and shown, never part of a mean
-_SESSION_GOLD = frozenset({"realmem", "halumem3"})  # their labels name conversations, not messages
+APART = frozenset({"adversarial"})  # asked and shown, but excluded from means
+_SESSION_GOLD = frozenset({"realmem", "halumem3"})  # their labels name sessions, not messages
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message of a conversation, with the labels by which questions cite it."""
+    """A message, with the labels by which questions cite it."""
 
     role: str
     content: str
     labels: tuple[str, ...] = ()
 
     def wire(self) -> dict[str, str]:
-        """Return the message as a chat completion request carries it."""
+        """Return the message in the wire format of chat completions."""
         return {"role": self.role, "content": self.content}
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation of a user."""
+    """A session of a user."""
 
     user: str
     id: str
@@ -57,14 +57,14 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question about earlier conversations.
+    """A question about earlier sessions.
 
     Args:
-        after: Id of the session that must be stored before it is asked, or ``all``.
+        after: Id of the session that must be stored before the question, or ``all``.
         gold: Labels of the messages that hold the answer.
-        gold_sessions: Ids of the sessions that do.
-        outdated: Labels of messages whose value a later one replaced.
-        updated: Labels of the messages that hold the value that counts.
+        gold_sessions: Ids of the sessions that hold the answer.
+        outdated: Labels of the messages with the outdated value.
+        updated: Labels of the messages with the current value.
     """
 
     user: str
@@ -81,7 +81,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A user with all conversations in order of time, and the questions about them."""
+    """A user with all sessions in order of time, and questions about them."""
 
     id: str
     sessions: tuple[Session, ...]
@@ -96,14 +96,14 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A named set; ``gold_is_sessions`` where labels name conversations rather than messages."""
+    """A named dataset; ``gold_is_sessions`` is True if its labels name sessions, not messages."""
 
     name: str
     people: tuple[Person, ...]
     gold_is_sessions: bool = False
 
     def limited(self, questions: int | None) -> Dataset:
-        """Return a quick look: so many questions, evenly spread, of no more people than it takes."""
+        """Return a sample of about ``questions`` evenly spaced questions, from as few people as possible."""
         if questions is None:
             return self
         each = max(1, *(len(person.questions) for person in self.people))
@@ -114,10 +114,10 @@ class Dataset:
 
 
 def data_folder(given: Path | None) -> Path:
-    """Return the folder with the sets: as given, from the environment, or next to the checkout.
+    """Return the folder of the datasets: as given, from the environment, or next to the checkout.
 
     Raises:
-        ConfigError: If there is none; the message tells the format for one's own data.
+        ConfigError: If there is none; the message explains the format of own data.
     """
     named = given or (Path(environment()[DATA_VARIABLE]) if environment().get(DATA_VARIABLE) else None)
     folder = named or NEIGHBOUR
@@ -130,10 +130,10 @@ def data_folder(given: Path | None) -> Path:
 
 
 def load_set(folder: Path, name: str) -> Dataset:
-    """Read the set ``name`` (``own`` for two files that lie in the folder itself).
+    """Read the dataset ``name`` (``own`` for two files in the folder itself).
 
     Raises:
-        ConfigError: If its files are missing or a line is not of the format.
+        ConfigError: If its files are missing or a line has the wrong format.
     """
     if name == "memdaily_zh":
         return _memdaily(folder / name)
@@ -147,12 +147,12 @@ def load_set(folder: Path, name: str) -> Dataset:
 
 
 def default_set(folder: Path) -> str:
-    """Return the set to take when none is named: LoCoMo where it is, else the folder's own files."""
+    """Return the default dataset: LoCoMo if present, otherwise the folder's own files."""
     return "locomo" if (folder / "traffic" / "locomo").is_dir() else "own"
 
 
 def _spread(items: Sequence[T], count: int) -> tuple[T, ...]:
-    """Return ``count`` of the items from the first on, evenly spaced."""
+    """Return ``count`` evenly spaced items, beginning with the first."""
     taken = min(count, len(items))
     return tuple(items[len(items) * at // taken] for at in range(taken))
 
@@ -214,7 +214,7 @@ def _people(sessions: list[Session], questions: list[Question]) -> tuple[Person,
 
 
 def _memdaily(place: Path) -> Dataset:
-    """Read MemDaily's own form: each list of dated statements is a user, each day of it a conversation."""
+    """Read MemDaily's format: each list of dated statements becomes a user, each day of it a session."""
     people = []
     for path in sorted(place.glob("*.json")):
         for one in json.loads(path.read_text(encoding="utf-8")):

@@ -1,16 +1,16 @@
-"""Reads cases of forgetting, and of questions with one more sentence that ends nothing, as scenarios.
+"""Loader of scenarios: cases of forgetting, and questions with one additional sentence that closes nothing.
 
-A line of ``retract/open.jsonl`` or ``retract.jsonl``; ``near_miss``, ``additive`` and ``restate`` end nothing::
+A line of ``retract/open.jsonl`` or ``retract.jsonl``; ``near_miss``, ``additive`` and ``restate`` close nothing::
 
     {"id": "…", "lang": "en", "kind": "retract", "conversations": [["first message", …], …],
      "probe": "question", "present": ["must be injected"], "absent": ["must not be"]}
 
-A line of ``question_plus_sentence.jsonl``; with ``absent``, the message does end something::
+A line of ``question_plus_sentence.jsonl``; with ``absent``, the message does close a statement::
 
     {"lang": "en", "fact": "I live in Rotterdam.", "message": "Where do I live? I'm filling in a form.",
      "probe": "Which city do I live in?", "present": ["Rotterdam"], "absent": []}
 
-Or ``question_plus_sentence.py`` with two literal lists, which is parsed and never run: ``FACTS`` of (language, fact,
+Or ``question_plus_sentence.py`` with two literal lists; it is parsed and never run: ``FACTS`` of (language, fact,
 probe, values, questions, sentences), each question combined with each sentence, and ``ENDINGS`` of (language, fact,
 probe, absent, present, message).
 """
@@ -50,16 +50,16 @@ def load_cases(folder: Path) -> list[Scenario]:
     """Read the cases of forgetting.
 
     Raises:
-        ConfigError: If there are none, or a line is not of the format.
+        ConfigError: If there are none, or a line has the wrong format.
     """
     return _load(folder, _CASES, _case)
 
 
 def load_questions(folder: Path) -> list[Scenario]:
-    """Read the cases of a question with one more sentence.
+    """Read the cases of a question with one additional sentence.
 
     Raises:
-        ConfigError: If there are none, or they are not of the format.
+        ConfigError: If there are none, or they have the wrong format.
     """
     return _load(folder, _QUESTIONS, _question)
 
@@ -95,7 +95,7 @@ def _listed(source: str) -> Iterator[Row]:
     lists = _literals(source)
     for lang, fact, probe, values, questions, sentences in lists["FACTS"]:
         for at, (question, sentence) in enumerate(itertools.product(questions, sentences)):
-            # behind the question for the fact itself, else behind and in front in turns
+            # the sentence follows the question about the fact itself; for others it alternately follows and precedes
             parts = (question, sentence) if question == questions[0] or at % 2 == 0 else (sentence, question)
             message = ("" if lang in _UNSPACED else " ").join(parts)
             yield {"lang": lang, "fact": fact, "probe": probe, "present": values, "message": message}
@@ -104,7 +104,7 @@ def _listed(source: str) -> Iterator[Row]:
 
 
 def _literals(source: str) -> dict[str, list[Any]]:
-    """Return the values that are assigned to the two names at the top of a module."""
+    """Return the literals assigned to the names in ``_LISTS`` at the top level of a module."""
     found = {}
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _LISTS:

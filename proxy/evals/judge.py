@@ -1,4 +1,4 @@
-"""Judge eval: endings that a model finds, and false ones, on cases of forgetting; no server is needed."""
+"""Judge eval: closings found by a model, and false ones, on cases of forgetting; needs no server."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _COUNTS = ("cases", "right", "endings", "found", "pairs", "false", "failed")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One question to the judge.
+    """One call of the judge.
 
     Attributes:
         message: The second conversation's messages, joined.
         older: Statements of the first conversation and the nearest ones of other cases, ``MAX_OLDER`` at most.
-        ended: Indices of the older statements that the message ends.
+        ended: Indices of the older statements that the message closes.
     """
 
     id: str
@@ -46,21 +46,21 @@ class Task:
 async def judge(
     base_url: str, model: str, path: Path, *, per_kind: Mapping[str, int] | None = None, api_key: str = "none"
 ) -> dict[str, Any]:
-    """Ask a model about each case and count endings found, false endings, and messages judged wholly right.
+    """Ask a model about each case; count found closings, false closings, and messages judged fully right.
 
     Args:
         base_url: OpenAI-compatible endpoint, ``/v1`` included.
-        model: As LiteLLM names it; a name without a provider is taken for ``openai/``.
+        model: LiteLLM's name of the model; a name without a provider gets the prefix ``openai/``.
         path: JSON lines with ``id``, ``lang``, ``kind``, ``conversations``, ``present`` and ``absent``.
-        per_kind: Cases of each kind by language; other languages are left out. None takes all cases.
-        api_key: Sent to the endpoint.
+        per_kind: Number of cases per kind, by language; other languages are skipped. None for all cases.
+        api_key: Key sent to the endpoint.
 
     Returns:
         Counts for all cases under ``all``, by group under ``kinds`` and ``languages``; prompt and completion
-        ``tokens``; ``seconds`` of a call (median); one record a case under ``items``.
+        ``tokens``; median ``seconds`` of a call; one record per case under ``items``.
 
     Raises:
-        ConfigError: If the file is not of the format.
+        ConfigError: If the file has the wrong format.
         ProxyError: If the endpoint cannot be reached or answers with an error.
     """
     access = ModelAccess(model if "/" in model else f"openai/{model}", api_key, base_url, _TIMEOUT_S)
@@ -76,10 +76,10 @@ async def judge(
 
 
 def load_tasks(path: Path, per_kind: Mapping[str, int] | None = None) -> list[Task]:
-    """Return the tasks of a file of cases, in its order.
+    """Return the tasks of a file of cases, in order.
 
     Raises:
-        ConfigError: If a line is not of the format.
+        ConfigError: If a line has the wrong format.
     """
     try:
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
@@ -167,7 +167,7 @@ def _task(row: Mapping[str, Any], own: Sequence[str], message: str, pool: Iterab
         key=lambda one: (-len(terms.intersection(lexical.content(one))), _hash(one)),
     )
     older = sorted([*own[:MAX_OLDER], *nearest[: max(0, MAX_OLDER - len(own))]], key=_hash)
-    # "restate": the second conversation takes back what the third one states again.
+    # "restate": the second conversation closes what the third one states again.
     gone = [one.casefold() for one in (row["present"] if row["kind"] == "restate" else row["absent"])]
     ended = tuple(
         index for index, one in enumerate(older) if one in own and any(value in one.casefold() for value in gone)

@@ -1,4 +1,4 @@
-"""Measures what is learned that should not be: from small talk, twice, unsaid; and what is closed without reason."""
+"""Junk eval: memories learned wrongly (from small talk, twice, or not stated), and memories closed without reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ASKER = "asks-only"
 
 
 async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = EVERY_PROMPT) -> Report:
-    """Replay a set, and post prompts that state nothing; then look at what was learned, and what more replays add."""
+    """Replay a set and post prompts that state nothing; then count what was learned, and what further replays add."""
     learned = await _learned_from_prompts(client, prompts)
     name, sessions = dataset.name, sum(len(person.sessions) for person in dataset.people)
     progress = Progress(f"junk {name}", (1 + REPLAYS) * sessions)
@@ -76,7 +76,7 @@ def _prompts(learned: Sequence[object], prompts: Sequence[str]) -> Table:
 
 
 def audit(memories: Sequence[Mapping[str, Any]], person: Person) -> dict[str, float]:
-    """Count what is wrong with the memories learned from one person's conversations."""
+    """Return counts of defects in the memories learned from one person's sessions."""
     said = {role: _joined(person, role) for role in ("user", "assistant")}
     quotes = [" ".join(str(memory.get("quote") or "").split()) for memory in memories]
     texts = Counter(" ".join(words(str(memory.get("text") or ""))) for memory in memories)

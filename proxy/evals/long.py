@@ -1,6 +1,6 @@
-"""Measures conversations many times longer than the window: what reaches the model, and the cost.
+"""Long conversation eval: recall and cost for conversations many times longer than the context window.
 
-They are built out of real ones, with needles in them; the same seed gives the same text.
+They are built from real conversations with needles; the same seed gives the same text.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from proxy.text import tokens
 WINDOW, MODEL = 128_000, "gpt-4o"
 WINDOWS = (1, 5, 10, 80)
 _PLANTED, _NATURAL, _FEW = 20, 20, 8
-_GROWN = 20  # windows; a longer conversation grows over many requests
+_GROWN = 20  # windows; a longer conversation is posted in many growing requests
 _STEPS = 20
 _TURNS = (20, 200)
 _STEP = re.compile(r"(?<!\w)(\w++);dur=([\d.]++)")
 _OURS = ("compact", "condense", "leftout", "recall", "assemble", "identify")
 _SEED = 20
-_COUNTED = 2_000_000  # tokens; longer ones are estimated by their length
+_COUNTED = 2_000_000  # tokens; those of longer conversations are estimated by length
 _SAID = "By the way, so that it is not lost: the {thing} of the {place} is {value}."
 _ASKED = "What is the {thing} of the {place}?"
 _THINGS = ("door code", "spare key number", "router label", "locker combination", "gate phrase", "meter reading")
@@ -50,7 +50,7 @@ Messages = list[dict[str, str]]
 
 @dataclass(slots=True)
 class _Tally:
-    """Figures of the requests about one haystack."""
+    """Measurements of the requests about one haystack."""
 
     sent: list[int] = field(default_factory=list)
     wall_ms: list[float] = field(default_factory=list)
@@ -61,7 +61,7 @@ class _Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
 
     def note(self, needle: Needle, asked: Asked) -> None:
-        """Count one request."""
+        """Add the measurements of one request."""
         text = rendered(asked.received)
         seen = Injected(text)
         if needle.kind == "planted":
@@ -79,7 +79,7 @@ class _Tally:
 
 
 async def long(client: Client, dataset: Dataset, windows: Sequence[int]) -> Report:
-    """Ask about conversations of so many windows, then measure what memory does to the provider's cache."""
+    """Ask about conversations of ``windows`` context windows, then measure the effect on the provider's cache."""
     report = Report()
     rows = []
     for size in windows:
@@ -103,7 +103,7 @@ async def long(client: Client, dataset: Dataset, windows: Sequence[int]) -> Repo
 
 
 def long_set(folder: Path) -> str:
-    """Return the set to take when none is named: the longest that there is."""
+    """Return the default dataset: the one with the longest conversations, if present."""
     return "beam100k" if (folder / "traffic" / "beam100k").is_dir() else "own"
 
 
@@ -137,7 +137,7 @@ async def _asked(
 
 
 async def _grow(client: Client, user: str, messages: Messages) -> None:
-    """Post the conversation as it grows, so that no request brings more than a share of it."""
+    """Post the conversation in growing prefixes, so that no request adds more than a share of it."""
     ends = [at for at, one in enumerate(messages) if one["role"] == "user"]
     for step in range(1, _STEPS):
         end = ends[len(ends) * step // _STEPS]
@@ -145,9 +145,9 @@ async def _grow(client: Client, user: str, messages: Messages) -> None:
 
 
 async def _prefixes(client: Client, dataset: Dataset) -> Table:
-    """Compare the share of each request that the one before began with, with memory and without."""
+    """Compare the shared prefixes of consecutive requests with and without memory."""
     said = [line for _, line in dataset.people[0].lines()]
-    known, said = said[: len(said) // 3], said[len(said) // 3 :]  # so that there is something to recall
+    known, said = said[: len(said) // 3], said[len(said) // 3 :]  # posted first, so that there is something to recall
     before = [line.wire() for line in known if line.content]
     await client.chat([*before, {"role": "user", "content": "Thanks!"}], user="prefix", session="before", model=MODEL)
     await client.settle("prefix")
@@ -187,12 +187,12 @@ def _weight(message: dict[str, str] | object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """Something said once, and the question that asks for it.
+    """A text stated once, with a question about it.
 
     Args:
-        kind: ``planted`` for a sentence of ours, ``natural`` for what the conversation itself holds.
-        texts: What has to reach the model: for a planted one the value, else the messages that hold the answer.
-        answer: As the set gives it, where it does.
+        kind: ``planted`` for an inserted sentence, ``natural`` for one of the conversation itself.
+        texts: Texts that must reach the model: the planted value, or the messages that hold the answer.
+        answer: The dataset's answer, if any.
     """
 
     kind: str
@@ -203,7 +203,7 @@ class Needle:
 
 @dataclass(frozen=True, slots=True)
 class Haystack:
-    """One long conversation; its messages end with the assistant's."""
+    """A long conversation; its last message is the assistant's."""
 
     messages: Messages
     needles: tuple[Needle, ...]
@@ -214,10 +214,10 @@ def build(dataset: Dataset, size: int, planted: int, natural: int) -> Haystack:
     """Return a conversation of about ``size`` tokens.
 
     Args:
-        dataset: Conversations to take it from; where they run out they are taken again with other names and numbers.
-        size: Tokens.
-        planted: Needles put in, spread from the first message to the last that is old.
-        natural: Questions of the set about what is in it.
+        dataset: Source conversations; they are repeated with other names and numbers as often as needed.
+        size: Length in tokens.
+        planted: Number of planted needles, spread over the oldest 90 % of the messages.
+        natural: Number of the dataset's questions about the conversation.
     """
     messages: Messages = []
     labels: dict[str, str] = {}
@@ -239,7 +239,7 @@ def build(dataset: Dataset, size: int, planted: int, natural: int) -> Haystack:
 
 
 def _endless(dataset: Dataset) -> Iterator[tuple[str, str, str]]:
-    """Yield role, text and label of every message, round after round, each round with other names and numbers."""
+    """Yield role, text and label of every message repeatedly, each round with other names and numbers."""
     for round_ in range(1000):
         for person in dataset.people:
             for _, line in person.lines():
@@ -253,7 +253,7 @@ def _varied(text: str, round_: int) -> str:
 
 
 def hash_of(text: str) -> int:
-    """Return a number for a text, the same in every process."""
+    """Return a hash of a text that is the same in every process."""
     return sum(ord(letter) * (at + 1) for at, letter in enumerate(text))
 
 

@@ -1,4 +1,4 @@
-"""Pure counting: what of the evidence stands in an injected text, and what chance and an oracle would reach."""
+"""Metrics: share of the evidence in an injected text, and the shares of a random control and an oracle. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def words(text: str) -> list[str]:
 
 
 def units(text: str) -> list[str]:
-    """Return the lower-case words of a text, and single characters of scripts without spaces."""
+    """Return the lower-case words of a text; in scripts without spaces, single characters."""
     return _UNIT.findall(text.lower())
 
 
@@ -54,14 +54,14 @@ _STOP_WORDS = frozenset(
 
 
 def grams(text: str) -> set[tuple[str, ...]]:
-    """Return the word 3-grams of a text; a shorter text is one gram of all its words."""
+    """Return the word 3-grams of a text; a shorter text gives one gram of all its words."""
     found = words(text)
     width = min(_GRAM, len(found))
     return {tuple(found[at : at + width]) for at in range(len(found) - width + 1)} if width else set()
 
 
 class Injected:
-    """A text that memory put into a request, indexed once for many comparisons."""
+    """An injected text, indexed once for many comparisons."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -71,14 +71,14 @@ class Injected:
         self._stems: frozenset[str] | None = None
 
     def holds(self, message: str) -> bool:
-        """Return whether at least 60 % of a message's word 3-grams stand in the text."""
+        """Return whether at least 60 % of a message's word 3-grams occur in the text."""
         wanted = grams(message)
         return bool(wanted) and len(wanted & self._index(wanted).keys()) >= EVIDENCE_SHARE * len(wanted)
 
     def position(self, message: str, other: str) -> int | None:
-        """Return where the message stands, by the middle of the words that it does not share with ``other``.
+        """Return a message's word position: the median of its 3-grams that ``other`` lacks; None if none is there.
 
-        Single phrases of it occur elsewhere too ("can you help me"), so its first phrase does not tell.
+        The first phrase is unreliable, as common phrases ("can you help me") occur elsewhere too.
         """
         wanted = grams(message) - grams(other)
         index = self._index(wanted)
@@ -86,7 +86,7 @@ class Injected:
         return places[len(places) // 2] if places else None
 
     def answers(self, answer: str | None) -> bool | None:
-        """Return whether 80 % of the answer's stemmed content words are there; ``None`` if it has none."""
+        """Return whether 80 % of the answer's stemmed content words occur in the text; None if it has none."""
         wanted = content_stems(answer or "")
         if not wanted:
             return None
@@ -95,7 +95,7 @@ class Injected:
         return len(wanted & self._stems) >= ANSWER_SHARE * len(wanted)
 
     def foreign_grams(self, own: set[int], others: set[int]) -> int:
-        """Count the word 8-grams of single lines, without our labels, that another user said and this one did not."""
+        """Count word 8-grams within lines, without Throughline's labels, that only another user wrote."""
         lines = _LABEL.sub("", self.text).splitlines()
         found = set().union(*(fingerprints(words(line)) for line in lines))
         return len((found & others) - own)
@@ -109,7 +109,7 @@ class Injected:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry content; pairs of characters where words are not set apart."""
+    """Return the stems of content words; in scripts without spaces, pairs of characters."""
     found: set[str] = set()
     for word in words(text):
         if _UNSPACED.search(word) is not None:
@@ -120,30 +120,30 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def fingerprints(found: Sequence[str]) -> set[int]:
-    """Return hashes of the word 8-grams, by which a text that wandered to another user is known."""
+    """Return hashes of the word 8-grams, to detect texts leaked to another user."""
     return {hash(tuple(found[at : at + _FOREIGN_GRAM])) for at in range(len(found) - _FOREIGN_GRAM + 1)}
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Evidence that a question needs: groups of messages; a group counts as found when any of its messages is.
+    """Evidence for a question, as groups of messages; a group is found if any of its messages is.
 
-    One message a group where messages are labelled, all messages of the session where sessions are.
+    A group has one message if messages are labelled, or all messages of a session if sessions are.
     """
 
     groups: tuple[tuple[str, ...], ...]
 
     def found(self, texts: Sequence[Injected]) -> float:
-        """Return the fraction of groups of which a message stands in one of the texts."""
+        """Return the fraction of groups with a message in one of the texts."""
         return 1 - len(self.missed(texts)) / len(self.groups)
 
     def missed(self, texts: Sequence[Injected]) -> list[tuple[str, ...]]:
-        """Return the groups of which no message stands in one of the texts."""
+        """Return the groups without a message in any of the texts."""
         return [group for group in self.groups if not any(text.holds(one) for text in texts for one in group)]
 
 
 def pack(messages: Iterable[str], budget: int) -> str:
-    """Join messages up to ``budget`` tokens; what does not fit whole is left out."""
+    """Join messages up to ``budget`` tokens; skip those that do not fit as a whole."""
     taken: list[str] = []
     left, misses = budget, 0
     for message in messages:
@@ -159,14 +159,14 @@ def pack(messages: Iterable[str], budget: int) -> str:
 
 
 def random_control(pool: Sequence[str], budget: int, seed: str) -> Injected:
-    """Return what a memory without a clue would inject: messages by lot, within the same budget."""
+    """Return the random control: randomly chosen messages within the same budget."""
     shuffled = list(pool)
     random.Random(seed).shuffle(shuffled)  # noqa: S311 - a control, not a secret
     return Injected(pack(shuffled, budget))
 
 
 def oracle(gold: Gold, budget: int) -> Injected:
-    """Return what a memory that knows the labels would inject, within the same budget."""
+    """Return the oracle: the labelled messages within the same budget."""
     shortest = sorted((_best(group) for group in gold.groups), key=len)
     whole = pack(shortest, budget)
     rest = [message for message in shortest if message not in whole]
@@ -175,7 +175,7 @@ def oracle(gold: Gold, budget: int) -> Injected:
 
 
 def common_prefix(left: str, right: str) -> int:
-    """Return the number of characters with which both texts begin."""
+    """Return the length of the common prefix in characters."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
@@ -184,23 +184,23 @@ def common_prefix(left: str, right: str) -> int:
 
 
 def mean(values: Iterable[float | bool | None]) -> float | None:
-    """Return the mean of what is known, or ``None``."""
+    """Return the mean of the values that are not None; None if there are none."""
     known = [float(value) for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
-    """Return the value below which ``share`` of the values lie (nearest rank)."""
+    """Return the percentile of the values at ``share`` (nearest rank)."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
 
 def injected_text(sent: Sequence[Mapping[str, object]], received: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return the texts that stand in the received messages and not in the sent ones.
+    """Return the texts in the received messages that are not in the sent ones.
 
     Args:
         sent: The client's messages.
-        received: The messages that reached the upstream: the same in order, some of them longer, some new.
+        received: The messages that reached the upstream: the same ones in order, some longer, and new ones.
     """
     added: list[str] = []
     at = 0
@@ -217,14 +217,14 @@ def injected_text(sent: Sequence[Mapping[str, object]], received: Sequence[Mappi
 
 
 def flatten(content: object) -> str:
-    """Return the text of a message's content, plain or in parts."""
+    """Return the text of a message's content, whether a string or parts."""
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
 
 
 def _around(text: str, original: str) -> tuple[str, str]:
-    if text.endswith(original):  # a block before the words of the client, which it may quote
+    if text.endswith(original):  # a block before the client's text; the block may quote it
         return text[: len(text) - len(original)], ""
     before, _, after = text.partition(original)
     return before, after

@@ -1,4 +1,4 @@
-"""Plays scenarios in rounds, asks their questions, and reports what came out right and what was learned."""
+"""Replay of scenarios in rounds, their questions, and a report of correct outcomes and learned memories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proxy.evals.report import Cell, Chart, Miss, Report, Table
 from proxy.evals.verdict import DEFINITIONS, Verdict, find, judge
 
 _FORGETTING = frozenset({"forget", "forget_request"})
-_MAX_WIDTH = 140  # characters of a line in the list of what is not right
+_MAX_WIDTH = 140  # characters of a line in the list of failures
 _RIGHT = (
     "right: kept, no string of `absent`, each stale one marked, no false ending, and all other checks of the case met."
 )
@@ -30,11 +30,11 @@ _MEASURES: Mapping[str, Callable[[Verdict], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Outcome of a case, or of one question of a story.
+    """Result of a case, or of one question of a story.
 
     Attributes:
-        wrong: Checks that are not met, besides the verdicts on the injected texts.
-        closed: Memories that the last step closed though it ends nothing.
+        wrong: Failed checks, besides the verdicts on the injected texts.
+        closed: Memories that the last step closed, though it should close nothing.
     """
 
     scenario: Scenario
@@ -44,28 +44,28 @@ class Result:
     closed: tuple[str, ...] = ()
 
     def meets(self, measure: str) -> bool | None:
-        """Return whether all its questions meet a measure, None if it does not apply."""
+        """Return whether all its questions meet a measure, None if the measure does not apply."""
         if not self.verdicts or (measure == "withheld" and self.scenario.kind not in _FORGETTING):
             return None
         return all(map(_MEASURES[measure], self.verdicts))
 
     @property
     def is_right(self) -> bool:
-        """True if everything is as it should be."""
+        """True if all checks are met."""
         return not self.wrong and not self.closed and all(one.is_right for one in self.verdicts)
 
     @property
     def false_endings(self) -> float | None:
-        """Memories closed for each message of a last step that ends nothing."""
+        """Number of closed memories per message of a last step that should close nothing; None for other cases."""
         return len(self.closed) / len(self.scenario.steps[-1]["user"]) if self.scenario.ends_nothing else None
 
     def reasons(self) -> list[str]:
-        """Return what is wrong, a line each."""
+        """Return the failures, one line each."""
         injected = [reason for one in self.verdicts for reason in one.reasons()]
         return [*injected, *self.wrong, *(f"closed: {text}" for text in self.closed)]
 
     def record(self, part: str) -> dict[str, Any]:
-        """Return it for the JSON report."""
+        """Return the result for the JSON report."""
         scenario, found = self.scenario, {name: self.meets(name) for name in _MEASURES}
         head = {"part": part, "case": scenario.id, "kind": scenario.kind, "lang": scenario.lang, "title": self.title}
         injected = [] if self.is_right else [one.injected for one in self.verdicts]
@@ -73,7 +73,7 @@ class Result:
 
 
 async def play(client: Client, scenarios: Sequence[Scenario], concurrency: int, name: str = "cases") -> Report:
-    """Play one step of each scenario a round, and ask the questions when everything is learned."""
+    """Play one step of each scenario per round; ask the questions once all is learned."""
     progress = Progress(name, sum(len(one.steps) + 1 for one in scenarios))
     stage = _Stage(client, scenarios)
     for number in range(max((len(one.steps) for one in scenarios), default=0)):
@@ -93,7 +93,7 @@ async def play(client: Client, scenarios: Sequence[Scenario], concurrency: int, 
 
 
 class _Stage:
-    """State of a run: an actor for each scenario, and what was found."""
+    """State of a run: an actor for each scenario, and the results."""
 
     def __init__(self, client: Client, scenarios: Sequence[Scenario]) -> None:
         self._actors = {one.id: Actor(client, one.id) for one in scenarios}
@@ -103,7 +103,7 @@ class _Stage:
         self.results: dict[str, list[Result]] = {}
 
     async def play(self, place: tuple[Scenario, int]) -> None:
-        """Play one step; a failure makes the scenario wrong and does not end the run."""
+        """Play one step; a failure fails the scenario, not the run."""
         scenario, number = place
         try:
             await self._actors[scenario.id].play(scenario.steps[number])
@@ -111,12 +111,12 @@ class _Stage:
             self._failed[scenario.id] = f"failed: {error}"
 
     async def settle(self, place: tuple[Scenario, int]) -> None:
-        """Wait until a step is learned."""
+        """Wait until the step is learned."""
         scenario, number = place
         await self._actors[scenario.id].settle(scenario.steps[number])
 
     async def remember(self, scenario: Scenario) -> None:
-        """Note which memories are closed before the last step."""
+        """Record the memories that are closed before the last step."""
         self._closed[scenario.id] = set(closed(await self._memories(scenario, "all")))
 
     async def look(self, scenario: Scenario) -> None:
@@ -160,14 +160,14 @@ class _Stage:
 
 
 def may_end(scenario: Scenario, memory: Memory) -> bool:
-    """Return whether the last step may close a memory: what is restated closes what took it back."""
+    """Return whether the last step may close a memory: a restated statement closes the one that had closed it."""
     between = [units(said) for step in scenario.steps[1:-1] for said in step["user"]]
     texts = [str(memory.get(name) or "") for name in ("text", "quote")]
     return scenario.kind == "restate" and any(text and is_subsequence(text, said) for text in texts for said in between)
 
 
 def tabulate(results: Sequence[Result], name: str = "cases") -> Report:
-    """Return the tables by kind, by language and by story, and what went wrong."""
+    """Return the tables by kind, language and story, and the failures."""
     report = Report(items=[one.record(name) for one in results])
     cases = [one for one in results if not one.scenario.is_story]
     stories = [one for one in results if one.scenario.is_story]

@@ -1,4 +1,4 @@
-"""Measures the share of the evidence for a question that reaches the model, within a budget of tokens."""
+"""Recall eval: share of a question's evidence that reaches the model within a token budget."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from proxy.evals.report import Cell, Chart, Miss, Report, Table
 from proxy.evals.score import FEW, TOP, Rank, Score, gold_of, rank, updated
 
 S = TypeVar("S", Score, Rank)
-_MAX_SHOWN = 2000  # characters of a message
-_COMPUTED = frozenset({"temporal"})  # the answer is a date that nobody said: evidence counts, containment cannot
+_MAX_SHOWN = 2000  # characters of a message in the report
+_COMPUTED = frozenset({"temporal"})  # the answer is a computed date, so containment is not counted
 
 
 class Recall:
-    """Asks the questions of one set at several budgets and keeps the score."""
+    """Runner that asks the questions of one dataset at several budgets and collects the scores."""
 
     def __init__(self, dataset: Dataset, budgets: Sequence[int]) -> None:
         self._dataset = dataset
@@ -31,7 +31,7 @@ class Recall:
         self.without_gold = 0
 
     async def ask(self, client: Client, moment: Moment) -> None:
-        """Ask one question at each budget, in a conversation of its own."""
+        """Ask one question at each budget, each in a new session."""
         question = moment.question
         gold = gold_of(self._dataset, moment)
         if gold is None and question.category not in APART:
@@ -105,7 +105,7 @@ class Recall:
         ]
 
     def _misses(self) -> list[Miss]:
-        """Return what was missed at the largest budget."""
+        """Return the missed evidence at the largest budget."""
         return [
             Miss(
                 score.question.category,
@@ -176,7 +176,7 @@ class Recall:
 
 
 async def recall(client: Client, dataset: Dataset, budgets: Sequence[int], concurrency: int) -> Report:
-    """Replay a set once and ask its questions at several budgets."""
+    """Replay a dataset once and ask its questions at several budgets."""
     asker = Recall(dataset, budgets)
     turns = sum(line.role == "user" for person in dataset.people for _, line in person.lines())
     progress = Progress(f"recall {dataset.name}", turns + sum(len(person.questions) for person in dataset.people))

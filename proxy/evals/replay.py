@@ -1,4 +1,4 @@
-"""Replays a person's conversations as live traffic, shows how far it is, and stops where a question is to be asked."""
+"""Replay of a person's sessions as live traffic with a progress bar, pausing at the places of questions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _LINE_S = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A question and what the server has been told when it is asked.
+    """A question and the messages that the server has received before it.
 
     Args:
-        question: What is asked.
-        earlier: Messages of the running conversation, which stand in the request and do not count as memory.
-        stored: Every message of the conversations before.
-        time: Time of the last conversation.
+        question: The question.
+        earlier: Messages of the current session; they are in the request and do not count as memory.
+        stored: All messages of the earlier sessions.
+        time: Time of the last session.
     """
 
     question: Question
@@ -44,15 +44,14 @@ OnTurn = Callable[[Session, Asked], None]
 
 
 class Replay:
-    """One person's conversations, posted as clients do: message k with messages 1 to k.
+    """Replay of one person's sessions as clients send them: request k contains messages 1 to k.
 
     Args:
-        client: Posts them.
-        person: Whose conversations, in order.
-        ask: Called for each question at its time, when nothing is pending.
-        on_turn: Called after each turn with what the upstream received.
-        ends: End the conversations that are over before a question is asked and in the end, as idle hours do in real
-            life.
+        client: Client of the server.
+        person: Person with sessions in order.
+        ask: Called for each question at its place, when nothing is pending.
+        on_turn: Called after each turn with the result of its request.
+        ends: Whether to end finished sessions before each question and at the end, as idle time does in production.
     """
 
     def __init__(
@@ -74,7 +73,7 @@ class Replay:
         self._over: list[str] = []
 
     async def run(self) -> None:
-        """Post everything, ask everything, and wait until nothing is pending."""
+        """Post all messages, ask all questions, and wait until nothing is pending."""
         for session in self._person.sessions:
             await self._converse(session)
             self._stored += [(session, line) for line in session.lines]
@@ -118,7 +117,7 @@ class Replay:
 
 
 async def for_each(items: Iterable[T], work: Callable[[T], Awaitable[object]], concurrency: int) -> None:
-    """Run ``work`` for each item, so many at a time."""
+    """Run ``work`` for each item, ``concurrency`` at a time."""
     limit = anyio.CapacityLimiter(concurrency)
 
     async def limited(item: T) -> None:
@@ -131,7 +130,7 @@ async def for_each(items: Iterable[T], work: Callable[[T], Awaitable[object]], c
 
 
 def places(person: Person) -> dict[Place, list[Question]]:
-    """Return the questions by their place: before the message that they are, after a session, or at the end."""
+    """Return the questions by their place: before the message with the same text, after a session, or at the end."""
     sessions = {session.id: session for session in person.sessions}
     found: dict[Place, list[Question]] = {}
     for question in person.questions:
@@ -147,13 +146,13 @@ def _position(session: Session, text: str) -> int | None:
 
 
 def _reply_to(session: Session, at: int) -> str | None:
-    """Return what the set's assistant says next, ``None`` where it says nothing."""
+    """Return the dataset's assistant reply, None if there is none."""
     follower = session.lines[at + 1] if at + 1 < len(session.lines) else None
     return follower.content if follower is not None and follower.role == "assistant" else None
 
 
 class Progress:
-    """Counts finished steps; redraws one line on a terminal, else prints a line now and then."""
+    """Progress bar on standard error; on a terminal it redraws one line, otherwise it prints a line every 15 s."""
 
     def __init__(self, label: str, total: int) -> None:
         self._label = label
@@ -162,7 +161,7 @@ class Progress:
         self._start = self._drawn = time.monotonic()
 
     def advance(self, steps: int = 1) -> None:
-        """Count steps."""
+        """Add finished steps."""
         self._done += steps
         now = time.monotonic()
         is_terminal = sys.stderr.isatty()

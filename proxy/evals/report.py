@@ -1,4 +1,4 @@
-"""The report of an eval: tables for people, JSON for machines, one self-contained HTML page for sending around."""
+"""Report of an eval: text tables, JSON, and one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEIGHT, _MARGIN = 280, 48
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Figures with a heading; fractions are floats in 0..1 unless the column's name holds a unit."""
+    """Figures with a title; fractions are floats in 0..1 unless the column's name contains a unit."""
 
     title: str
     columns: tuple[str, ...]
@@ -28,11 +28,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Fractions by name or over a quantity.
+    """Fractions by label or over a quantity.
 
     Args:
-        series: By name, each point its label or place, and the fraction.
-        unit: Of the places; "" where the points have labels.
+        series: Points by series name; each point is a label or position, and the fraction.
+        unit: Unit of the positions; "" if the points have labels.
     """
 
     title: str
@@ -42,7 +42,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """A question or case that went wrong, with what explains it: heading and text."""
+    """A failed question or case, with explanations as (heading, text)."""
 
     group: str
     title: str
@@ -50,7 +50,7 @@ class Miss:
 
 
 def shown(value: Cell) -> str:
-    """Return a cell as text: fractions with three digits, larger numbers with one, nothing as a dash."""
+    """Return a cell as text: fractions with three digits, larger numbers with one, None as a dash."""
     if value is None:
         return "-"
     if isinstance(value, float):
@@ -60,7 +60,7 @@ def shown(value: Cell) -> str:
 
 @dataclass(slots=True)
 class Report:
-    """All tables of a run, and one record for each question or case behind them."""
+    """All tables of a run, and one record for each question or case."""
 
     settings: dict[str, Any] = field(default_factory=dict)
     tables: list[Table] = field(default_factory=list)
@@ -69,7 +69,7 @@ class Report:
     misses: list[Miss] = field(default_factory=list)
 
     def add(self, other: Report) -> None:
-        """Take over another part's tables, records, plots and misses."""
+        """Append another part's tables, records, charts and misses."""
         self.tables += other.tables
         self.items += other.items
         self.charts += other.charts
@@ -80,12 +80,12 @@ class Report:
         return "\n\n".join(_text(table) for table in self.tables)
 
     def json(self) -> bytes:
-        """Return everything as JSON."""
+        """Return settings, tables and records as JSON."""
         body = {"settings": self.settings, "tables": [asdict(one) for one in self.tables], "items": self.items}
         return orjson.dumps(body, option=orjson.OPT_INDENT_2)
 
     def html(self) -> str:
-        """Return everything as one self-contained page."""
+        """Return the report as one self-contained page."""
         return page(self)
 
 
@@ -106,7 +106,7 @@ def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def page(report: Report) -> str:
-    """Return the page; it loads nothing."""
+    """Return the HTML page; it loads no resources."""
     settings = ", ".join(f"{name}: {value}" for name, value in report.settings.items())
     parts = [_chart(chart) for chart in report.charts]
     parts += [_table(table) for table in report.tables]
@@ -133,7 +133,7 @@ def _chart(chart: Chart) -> str:
 
 
 def _bars(chart: Chart) -> str:
-    """Draw fractions as horizontal bars, one group a label."""
+    """Return fractions as horizontal bars in SVG, one group per label."""
     labels = list(dict.fromkeys(str(label) for points in chart.series.values() for label, _ in points))
     step = _BAR * len(chart.series) + _ROW
     scale = (_WIDTH - _LABELS - 60) / 1.0
@@ -156,7 +156,7 @@ def _bars(chart: Chart) -> str:
 
 
 def _lines(chart: Chart) -> str:
-    """Draw fractions over a quantity, one line a series."""
+    """Return fractions over a quantity as lines in SVG, one per series."""
     points = [point for series in chart.series.values() for point in series]
     most = max((float(place) for place, _ in points), default=1.0) or 1.0
     across, up = (_WIDTH - 2 * _MARGIN) / most, _HEIGHT - 2 * _MARGIN

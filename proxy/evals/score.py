@@ -1,4 +1,4 @@
-"""The figures of one question: what of its evidence was injected, and what was ranked high."""
+"""Scores of one question: share of its evidence that was injected, and that was ranked high."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from proxy.evals.replay import Moment
 from proxy.evals.verdict import LATER_HOLDS
 
 TOP, FEW = 10, 5
-_MIN_WORDS = 4  # shorter messages stand in any text
+_MIN_WORDS = 4  # shorter messages occur in any text
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """State of a new message and the outdated one that it replaced.
+    """Presence of a new message and of the outdated one that it replaced.
 
     Attributes:
-        kept: The new one is in.
-        resolved: And the old one is not, or the new one stands where the block says that it holds: first, or last
-            where the later line holds.
-        strict: And the old one is not.
-        first: The new one stands before the old one.
+        kept: True if the new one is injected.
+        resolved: True if also the old one is absent, or the new one is where the block says that it holds: first, or
+            last if the later line holds.
+        strict: True if the new one is injected and the old one is absent.
+        first: True if the new one comes before the old one.
     """
 
     kept: bool
@@ -35,13 +35,13 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The figures of one question at one budget; ``None`` where there is nothing to compare with.
+    """Scores of one question at one budget; None without evidence or answer to compare with.
 
     Args:
-        foreign: 8-grams injected that only other users said.
+        foreign: Number of injected 8-grams that only other users wrote.
         outcome: First word of ``X-Memory``, with its reason.
-        missed: What of the evidence is not in.
-        injected: What is; kept where something was missed.
+        missed: Evidence that is not injected.
+        injected: Injected text; kept only if evidence was missed.
     """
 
     question: Question
@@ -61,7 +61,7 @@ class Score:
     injected: str = ""
 
     def record(self) -> dict[str, Any]:
-        """Return the figures for the JSON report."""
+        """Return the scores for the JSON report."""
         return {
             "part": "recall",
             "question": self.question.id,
@@ -82,7 +82,7 @@ class Rank:
     Args:
         turns: Share of the evidence in the ten best entries.
         sessions: Share of the gold sessions among the first ten different ones, as LongMemEval does (Wu et al., 2024).
-        sessions_in_ten: Share of them that the ten best entries are of, however many of these are of one session.
+        sessions_in_ten: Share of the gold sessions among the sessions of the ten best entries.
         any_in_five: Whether any gold session is among the first five different ones.
     """
 
@@ -94,7 +94,7 @@ class Rank:
 
 
 def gold_of(dataset: Dataset, moment: Moment) -> Gold | None:
-    """Return what the question needs of the messages stored so far, ``None`` if the labels resolve to no text."""
+    """Return the question's evidence among the messages stored so far, None if the labels match no text."""
     if dataset.gold_is_sessions:
         wanted = moment.question.gold_sessions
         groups = [tuple(line.content for session, line in moment.stored if session.id == one) for one in wanted]
@@ -106,7 +106,7 @@ def gold_of(dataset: Dataset, moment: Moment) -> Gold | None:
 
 
 def rank(dataset: Dataset, moment: Moment, gold: Gold, entries: Sequence[dict[str, Any]]) -> Rank:
-    """Return what of the evidence stands in the best entries of a receipt; ``entries`` are all of it, best first."""
+    """Return the share of the evidence in the best entries of a receipt; ``entries`` are all entries, best first."""
     cited = set(moment.question.gold)
     sessions = moment.question.gold_sessions or tuple(
         dict.fromkeys(session.id for session, line in moment.stored if cited.intersection(line.labels))
@@ -123,7 +123,7 @@ def rank(dataset: Dataset, moment: Moment, gold: Gold, entries: Sequence[dict[st
 
 
 class _Entry:
-    """An entry of a receipt: its text, and the session that it is of."""
+    """An entry of a receipt: its text and its session."""
 
     def __init__(self, entry: Mapping[str, Any]) -> None:
         self.text = Injected(str(entry.get("text") or ""))
@@ -131,7 +131,7 @@ class _Entry:
 
 
 def _of_different_sessions(entries: Sequence[dict[str, Any]], most: int) -> list[_Entry]:
-    """Return the entries, best first, until they are of more than ``most`` sessions."""
+    """Return the best entries that together come from at most ``most`` sessions."""
     met: set[str] = set()
     found: list[_Entry] = []
     for entry in map(_Entry, entries):
@@ -152,7 +152,7 @@ def _stands(lines: Sequence[Line], texts: Sequence[Injected]) -> bool:
 
 
 def updated(moment: Moment, text: Injected) -> Update | None:
-    """Return which of an outdated and a new message are in, None if the question does not name two different ones."""
+    """Return the presence of an outdated and a new message, None if the question does not name two different ones."""
     question = moment.question
     old_texts, new_texts = (_texts(moment.stored, labels) for labels in (question.outdated, question.updated))
     old, new = "\n".join(old_texts), "\n".join(new_texts)

@@ -1,4 +1,4 @@
-"""Both ends of a run: Throughline in a process of its own, and the scripted provider behind it."""
+"""Server under test in a child process, and the scripted upstream."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from aiohttp import web
 
 from proxy.errors import ProxyError
 
-REQUEST_ID = "x-client-request-id"  # every provider's clients may send it, so nothing gives the eval away
+REQUEST_ID = "x-client-request-id"  # a header of ordinary clients, so that the server cannot detect the eval
 NEUTRAL_REPLY = "Okay."
 _MAX_BODY = 256 * 2**20
 _START_S = 120.0
@@ -30,21 +30,21 @@ _PROCESSES = Path("/proc")
 
 
 class ServerDidNotStart(ProxyError):
-    """The server under test ended, or was not ready in time."""
+    """The server under test exited, or was not ready in time."""
 
     code = "server_did_not_start"
 
 
 @asynccontextmanager
 async def served(upstream_url: str, config: Path | None = None) -> AsyncIterator[tuple[str, int]]:
-    """Run ``throughline serve`` on a free port with an empty data folder; yields its address and process id.
+    """Run ``throughline serve`` on a free port with an empty data folder; yield its URL and process id.
 
     Args:
-        upstream_url: Where the server sends every request.
-        config: The settings to measure; without one the defaults.
+        upstream_url: Upstream of every request.
+        config: Settings to measure; None for the defaults.
 
     Raises:
-        ServerDidNotStart: With the last lines that it printed.
+        ServerDidNotStart: If it fails to start, with its last lines of output.
     """
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="throughline-eval-") as folder:
@@ -64,14 +64,14 @@ async def served(upstream_url: str, config: Path | None = None) -> AsyncIterator
 
 
 def free_port() -> int:
-    """Return a TCP port of the loopback address that nobody listens on."""
+    """Return an unused TCP port of the loopback address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def cpu_s(pid: int) -> float | None:
-    """Return the CPU seconds, user and system, of a process and its children so far; None without ``/proc``."""
+    """Return the user and system CPU seconds of a process with its children; None without ``/proc``."""
     ticks: dict[int, int] = {}
     parents: dict[int, int] = {}
     for entry in _PROCESSES.glob("[0-9]*/stat"):
@@ -80,7 +80,7 @@ def cpu_s(pid: int) -> float | None:
         except OSError:  # ended meanwhile
             continue
         parents[int(entry.parent.name)] = int(fields[1])
-        ticks[int(entry.parent.name)] = sum(map(int, fields[11:15]))  # its own, and of children that have ended
+        ticks[int(entry.parent.name)] = sum(map(int, fields[11:15]))  # of the process, and of its ended children
     family = {pid}
     while more := {child for child, parent in parents.items() if parent in family} - family:
         family |= more
@@ -119,7 +119,7 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 
 
 class ScriptedUpstream:
-    """An OpenAI-compatible server in this process; replies are looked up by the client's request id."""
+    """OpenAI-compatible server in this process that finds replies by the client's request id."""
 
     def __init__(self, port: int = 0) -> None:
         self._port = port
@@ -133,11 +133,11 @@ class ScriptedUpstream:
         return f"http://127.0.0.1:{self._port}/v1"
 
     def expect(self, request_id: str, reply: str) -> None:
-        """Set the reply to a request that is about to come."""
+        """Set the reply to a request before it arrives."""
         self._replies[request_id] = reply
 
     def take(self, request_id: str) -> list[dict[str, Any]] | None:
-        """Return the messages that arrived for a request, once; ``None`` if it never came here."""
+        """Return and remove the received messages of a request, None if it did not arrive."""
         return self._received.pop(request_id, None)
 
     async def __aenter__(self) -> Self:
@@ -187,7 +187,7 @@ def _completion(reply: str, model: str) -> dict[str, Any]:
 
 
 def _stream(reply: str, model: str) -> str:
-    """Return the events of a streamed reply, a word each."""
+    """Return the events of a streamed reply, one word per event."""
     common = {"id": "chatcmpl-eval", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": model}
     deltas = [{"role": "assistant", "content": ""}, *({"content": word} for word in re.findall(r"\S+\s*", reply)), {}]
     events = []

@@ -1,4 +1,4 @@
-"""Judges an injected text by the strings that it must and must not hold. Pure; `DEFINITIONS` says by which rules."""
+"""Verdict on an injected text by the strings that it must and must not contain; rules in `DEFINITIONS`. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LATER_HOLDS = re.compile(
     re.IGNORECASE,
 )
 _GRAM = 3
-_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")  # no spaces between words
+_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")  # scripts without spaces between words
 _FENCE_END = re.compile(r"</memory>")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _CLAUSE = re.compile(r"[,;:，；：]\s*|\s[—–-]\s")
@@ -34,16 +34,16 @@ _CLAUSE = re.compile(r"[,;:，；：]\s*|\s[—–-]\s")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Strings to look for in one injected text.
+    """Strings to check in one injected text.
 
     Attributes:
-        present: Each must be in; of several in one, any.
-        absent: None may be in.
-        resolved: Pairs of a stale string and its newer ones: where the stale one is in, a newer one stands before it,
-            on its line, or behind it in a block that says that the later line holds.
-        once: Each may be in once.
-        guarded: Pairs of a string and markers: each line with the string holds one of the markers.
-        whole_words: Match whole words (``word*`` its beginning); else anywhere.
+        present: Groups of strings; one of each group must occur.
+        absent: Strings that must not occur.
+        resolved: Pairs of a stale string and newer ones: if the stale one occurs, a newer one must precede it, share
+            its line, or follow it in a block that says that the later line holds.
+        once: Strings that may occur at most once.
+        guarded: Pairs of a string and markers: each line with the string must contain one of the markers.
+        whole_words: True to match whole words (``word*`` matches a prefix); False to match anywhere.
     """
 
     present: tuple[AnyOf, ...] = ()
@@ -56,15 +56,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Outcome of a check.
+    """Result of a check.
 
     Attributes:
-        missing: Strings of ``present`` that are not in.
-        leaked: Strings of ``absent`` that are.
-        stale: Stale strings of ``resolved`` that are.
-        unmarked: Strings of ``leaked`` and ``stale`` that nothing marks as ended.
-        wrong: What else is wrong, in words.
-        injected: The text.
+        missing: Groups of ``present`` that do not occur.
+        leaked: Strings of ``absent`` that occur.
+        stale: Stale strings of ``resolved`` that occur.
+        unmarked: Strings of ``leaked`` and ``stale`` that are not marked as closed.
+        wrong: Descriptions of other failures.
+        injected: The injected text.
     """
 
     missing: tuple[str, ...] = ()
@@ -81,26 +81,26 @@ class Verdict:
 
     @property
     def is_resolved(self) -> bool:
-        """True if nothing is missing and each ended string that is in is marked."""
+        """True if nothing is missing and each closed string that occurs is marked."""
         return not self.missing and not self.unmarked
 
     @property
     def is_strict(self) -> bool:
-        """True if nothing is missing and no ended string is in."""
+        """True if nothing is missing and no closed string occurs."""
         return not self.missing and not self.leaked and not self.stale
 
     @property
     def is_withheld(self) -> bool:
-        """True if no string of ``absent`` is in."""
+        """True if no string of ``absent`` occurs."""
         return not self.leaked
 
     @property
     def is_right(self) -> bool:
-        """True if the whole check is met: a stale string may be in if it is marked, one of ``absent`` may not."""
+        """True if the whole check is met: a marked stale string may occur, a string of ``absent`` may not."""
         return not (self.missing or self.leaked or self.unmarked or self.wrong)
 
     def reasons(self) -> list[str]:
-        """Return what is wrong, a line each."""
+        """Return the failures, one line each."""
         return [
             *(f"missing: {one}" for one in self.missing),
             *(f"leaked{'' if one in self.unmarked else ', marked'}: {one}" for one in self.leaked),
@@ -114,9 +114,9 @@ def judge(injected: str, check: Check, said: Sequence[str] = ()) -> Verdict:
 
     Args:
         injected: All blocks of one request.
-        check: The strings.
-        said: The user's messages, oldest first; the statement that ended a string is looked for in those behind the
-            first that holds it.
+        check: The strings to check.
+        said: The user's messages, oldest first; the statement that closed a string is searched in the messages after
+            the first one with the string.
     """
     text = _plain(injected)
     seek = partial(find, text=text, whole_words=check.whole_words)
@@ -136,12 +136,12 @@ def judge(injected: str, check: Check, said: Sequence[str] = ()) -> Verdict:
 
 
 def find(needle: str, text: str, *, whole_words: bool = True) -> list[Span]:
-    """Return the spans of a string, ignoring case and kind of space."""
+    """Return the spans of a string in a text, ignoring case and kind of white space."""
     return [match.span() for match in _pattern(_plain(needle), whole_words=whole_words).finditer(_plain(text))]
 
 
 def unguarded(text: str, guarded: Sequence[tuple[str, AnyOf]]) -> Iterator[str]:
-    """Yield, in words, the lines that hold a string without any of its markers."""
+    """Yield a description of each line that contains a string without any of its markers."""
     for needle, markers in guarded:
         for line in text.splitlines():
             if find(needle, line) and not any(find(one, line) for one in markers):
@@ -149,9 +149,9 @@ def unguarded(text: str, guarded: Sequence[tuple[str, AnyOf]]) -> Iterator[str]:
 
 
 def enders(ended: str, check: Check, said: Sequence[str]) -> list[str]:
-    """Return the sentences and clauses that may have ended a string, of the messages behind the first that holds it.
+    """Return sentences and clauses that may have closed a string, from the messages after the first one with it.
 
-    They name it or hold a string of ``present``; if none does, any sentence that is no question.
+    They contain the string or a string of ``present``; if there are none, all sentences that are not questions.
     """
 
     def is_telling(part: str) -> bool:
@@ -169,14 +169,14 @@ def enders(ended: str, check: Check, said: Sequence[str]) -> list[str]:
 
 
 def holds(text: str, sentence: str) -> bool:
-    """Return whether at least 60 % of a sentence's 3-grams stand in a text; a shorter sentence stands there whole."""
+    """Return whether a text has at least 60 % of a sentence's 3-grams, or a shorter sentence as a whole."""
     width = min(_GRAM, len(units(sentence)))
     wanted = _grams(sentence, width)
     return bool(wanted) and len(wanted & _grams(text, width)) >= EVIDENCE_SHARE * len(wanted)
 
 
 def _is_marked(places: Sequence[Span], text: str, enders: Sequence[str]) -> bool:
-    """Return whether each place of an ended string is marked by a statement that ended it."""
+    """Return whether each occurrence of a closed string is marked by a statement that closed it."""
     for start, end in places:
         parts = [_line(text, start), *_later(text, end)]
         if not any(holds(part, one) for part in parts for one in enders):
@@ -185,7 +185,7 @@ def _is_marked(places: Sequence[Span], text: str, enders: Sequence[str]) -> bool
 
 
 def _is_resolved(place: Span, newer: AnyOf, text: str) -> bool:
-    """Return whether a newer string stands before a stale one, on its line, or in what counts as later."""
+    """Return whether a newer string precedes a stale one, shares its line, or follows it in a later-holds block."""
     parts = [text[: place[0]], _line(text, place[0]), *_later(text, place[1])]
     return any(find(one, part) for one in newer for part in parts)
 
@@ -196,7 +196,7 @@ def _line(text: str, at: int) -> str:
 
 
 def _later(text: str, at: int) -> list[str]:
-    """Return what stands behind a place, of each block that says that the later line holds."""
+    """Return the text after an offset, in each block that says that the later line holds."""
     found, start = [], 0
     for end in [*(match.end() for match in _FENCE_END.finditer(text)), len(text)]:
         if end > at and LATER_HOLDS.search(text[start:end]):
