@@ -41,8 +41,8 @@ class UndoBody(Body):
 async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, Any]:
     """Close everything that a text, a query or ids name; with ``dry_run``, only say what would go.
 
-    What was said just before is meant too: a few turns that are still being learned are waited for, some seconds. Where
-    more wait, as during an import, ``pending_turns`` says how many a text or a query could not reach.
+    The latest messages are included: the request waits some seconds for a few turns that are still being learned. If
+    more are pending, as during an import, ``pending_turns`` is the number that a text or a query could not reach.
     """
     given = [name for name in ("text", "query", "ids") if getattr(body, name)]
     if len(given) != 1:

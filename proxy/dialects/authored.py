@@ -16,7 +16,7 @@ from proxy.text.thoughts import without_thoughts
 
 MAX_KNOWN = 2_000  # characters of a message whose own words are remembered for a while
 MAX_MARKER = 200  # characters of a part that only opens or closes something
-MAX_READ = 400_000  # characters of one message, twice what is kept of it; a second of work where all of it is tags
+MAX_READ = 400_000  # characters of one message, twice the stored size; takes a second if all of it is tags
 MAX_READ_BEFORE = 4_000_000  # characters of all messages before the last one of the user's together
 MAX_NOTED = 200  # characters of a reply that takes note of what a client made up
 MIN_MADE_UP = 400  # characters of a turn of one line that a client may have made up

@@ -209,7 +209,7 @@ def _works_on_talk(system: str) -> bool:
 
 
 def _opening(system: str) -> list[str]:
-    """Return the first sentences of a system message, without JSON that stands before them."""
+    """Return the first sentences of a system message, without JSON in front of them."""
     brief = _JSON_BEHIND_LABEL.sub("", system).strip()[:MAX_OPENING]
     return [one for one in _SENTENCES.split(brief) if one][:MAX_SENTENCES]
 
@@ -221,7 +221,7 @@ def _is_of_client(messages: Sequence[Message]) -> bool:
 
 
 def _has_tools(body: Mapping[str, Any]) -> bool:
-    """Return whether a client's tools stand beside the request; a single one that must be called is a form."""
+    """Return whether the request has tools of the client; a single tool that must be called is a form instead."""
     tools = body.get("tools") or body.get("functions")
     if not isinstance(tools, list):
         return False

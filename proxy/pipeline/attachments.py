@@ -38,7 +38,7 @@ _DOCUMENT_TOKENS = 4000  # of the outline and chunks that replace a document lar
 _MIN_BYTES_A_TOKEN = 2  # of a packed or text file that may not fit the window
 _FULL = 0.9  # of the window
 _GONE = "there is no upload of this id; it was deleted, or is another user's. Upload it again"
-_MAX_SHARE = 0.25  # of the window, for what stands in for one document
+_MAX_SHARE = 0.25  # of the window, for the text in place of one document
 
 
 async def attach(exchange: Exchange, services: Services) -> None:
@@ -179,7 +179,7 @@ class _Desk:
         return part, await take(attachment, self._exchange, part)
 
     async def _uploaded(self, one: Attached) -> dict[str, Any] | None:
-        """Return what stands for an upload of ours, also a deleted one; None for one that the provider has."""
+        """Return the content for an upload to Throughline, even if deleted; None for an upload to the provider."""
         attachment = one.attachment
         for part in (self._services, self._services.ephemeral):
             if part is None:

@@ -57,11 +57,11 @@ class Attached:
     """An image or file of the request, and its outcome.
 
     Args:
-        attachment: As it stands in the request.
-        item: What it is in memory; None while it is not kept.
-        action: ``kept`` as it was sent, or what stands in its place: ``described``, ``text``, ``outline``, ``data``;
-            ``refused``, ``failed`` or ``left`` where it is not kept.
-        reason: Why not, in a word.
+        attachment: Its part of the request.
+        item: Its document or image in memory; None while it is not stored.
+        action: ``kept`` if forwarded unchanged, or its replacement: ``described``, ``text``, ``outline``, ``data``;
+            ``refused``, ``failed`` or ``left`` if it is not stored.
+        reason: Reason of the last three, as a code.
         is_in_memory: ``item`` is among the ephemeral ones, though the request is not.
     """
 

@@ -21,7 +21,8 @@ from proxy.memory.library.caption import Captioner
 from proxy.memory.library.library import Library
 from proxy.memory.model.judge import ModelJudge
 from proxy.memory.recall.team import TeamMemory
-from proxy.memory.vectors.embed import CachedEmbedder, Embedder
+from proxy.memory.vectors.cached import CachedEmbedder
+from proxy.memory.vectors.embed import Embedder
 from proxy.process.pace import Pace
 from proxy.process.precedence import Precedence
 from proxy.process.threads import in_thread

@@ -17,7 +17,8 @@ from proxy.memory.library.library import Library
 from proxy.memory.model.call import connect
 from proxy.memory.model.judge import ModelJudge, select_judge
 from proxy.memory.recall.team import TeamMemory
-from proxy.memory.vectors.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
+from proxy.memory.vectors.cached import CachedEmbedder
+from proxy.memory.vectors.embed import EmbeddedEmbedder, Embedder, LiteLLMEmbedder
 from proxy.memory.vectors.hub import HubEmbedder
 from proxy.process.pace import Pace
 from proxy.process.precedence import Precedence

@@ -161,7 +161,7 @@ def _without(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def as_said(known: Shown, now: Shown) -> Shown:
-    """Return what is known by reading, with what others said of it meanwhile."""
+    """Return the result of reading a file, with the changes that requests made to its row meanwhile."""
     about: dict[str, Any] = {"used_in": now.used_in, "name": now.name, "names": now.names}
     if isinstance(known, Document) and isinstance(now, Document):
         about |= {"content_type": now.content_type, "priority": now.priority, "metadata": now.metadata}

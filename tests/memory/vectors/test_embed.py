@@ -16,8 +16,8 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.memory.vectors.cached import CachedEmbedder
 from proxy.memory.vectors.embed import (
-    CachedEmbedder,
     EmbeddedEmbedder,
     EmbeddingFailed,
     LiteLLMEmbedder,
