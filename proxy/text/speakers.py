@@ -87,10 +87,12 @@ def is_hypothesis(low: str) -> bool:
 
 
 def things_of_author(low: str) -> set[str]:
-    """Return the telling words after "my": "rent" of "My rent is 950 now"."""
+    """Return the telling words behind "my": "rent" of "My rent is 950 now", "boss" of "My new boss is Ana"."""
     found = words(low)
-    behind = [word for at, word in enumerate(found) if at and found[at - 1].text in listed("mine")]
-    return {term.text for word in behind for term in terms_in(low, word.start, word.end)}
+    behind = [at for at in range(1, len(found)) if found[at - 1].text in listed("mine")]
+    fresh = [at + 1 for at in behind if found[at].text in listed("fresh")]
+    behind += [at for at in fresh if at < len(found) and all(is_idle(word.text) for word in found[at + 1 : at + 2])]
+    return {term.text for at in behind for term in terms_in(low, found[at].start, found[at].end)}
 
 
 def lasts(low: str, name: str) -> bool:

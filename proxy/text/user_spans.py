@@ -25,6 +25,7 @@ _BLOCKS = re.compile(
         [^\n]{0,60}\n.*?(?:\n[ \t]*(?:Best|Kind|Regards|Cheers|Sincerely|Yours|Love|Viele|Liebe|Mit|LG|MfG
         |Saludos|Un\ abrazo|Atentamente|С\ уважением|此致)\b[^\n]{0,40}(?:\n[^\n]{1,40})?|\Z)
     | ^[ \t]*(?:User|Human|Assistant|AI|Bot|ChatGPT|Claude)[ \t]?:[^\n]*$
+    | ^[^\n]*(?<![_\w])_{3,}(?![_\w])[^\n]*$  # a blank to fill in
     | ^[ \t]*[\w.\[\]]+\s?[:+-]?=\s?["'\[{(\d][^\n]*$ | ^[ \t]*[\w.]+\([^\n]*\)\s*[;{]\s*$
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
@@ -34,6 +35,7 @@ _MATERIAL = re.compile(
     r"""
     \b(?:translat\w*|summari[sz]e\w*|proof-?read|rewrite|rephrase|paraphrase|reword|polish|correct|fix|edit|improve|shorten|
       analy[sz]e|review|explain|classify|extract|grammar|the\ following|
+      make\s+(?:this|my|the|it)\b[^\n:.?!]{0,60}\b(?:better|nicer|formal|polite|professional|friendlier|clearer|shorter|longer)|
       übersetz\w*|prüf\w*|analysier\w*|bewert\w*|fass\w*|korrigier\w*|umformulier\w*|formulier\w*(?!\s+(?:(?:mir|uns|bitte|mal)\s+)*eine?[nmr]?\b)|verbesser\w*|kürz\w*|folgende\w*|
       revis[ae]\w*|comprueb\w*|analiz\w*|traduc\w*|resum\w*|corrig\w*|correg\w*|reescrib\w*|mejora\w*|siguiente\w*|
       tradui\w*|corrige\w*|reformul\w*|améliore\w*|vérifi\w*|suivant\w*|tradu[zç]\w*|corrij\w*|melhor[ae]\w*|reescrev\w*|seguinte\w*|
@@ -56,8 +58,11 @@ _QUOTES = re.compile(
 _BY_AUTHOR = re.compile(r"\b(?:I|we|ich|wir|yo|je|j|eu|я|мы)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _RETOLD = re.compile(
     r"\b(?:says?|said|wrote|writes|goes|reads|sings|sang|sentence|sag(?:t|te)|schr(?:ieb|eibt)|meint|meinte|satz|dice|dijo|escribió|frase|dit|écrit|phrase|disse|diz|escreveu|falou"
-    r"|говорит|сказала?|написала?|пишет)[ \u00a0]?(:[ ]?+(?![\"'“„«])[^\n]+)"
-    r"|(?:他|她|人|歌|哥|姐|弟|妹|妈|爸|友|师|板)[^\n我，。：:]{0,6}(?:说|写道|唱)(?:道)?([:：](?![“「\"])[^\n]+)",
+    r"|texted|messaged|replied|answered|emailed|posted|texts(?=\ (?:me|us))|geschrieben|geantwortet|antwortet"
+    r"|contestó|respondió"
+    r"|говорит|сказала?|написала?|пишет|ответила?)"
+    r"(?:[ \u00a0](?:me|us|back|just|now|mir|uns|grade?|gerade|eben|мне|нам)){0,2}[ \u00a0]?(:[ ]?+(?![\"'“„«])[^\n]+)"
+    r"|(?:他|她|人|歌|哥|姐|弟|妹|妈|爸|友|师|板)[^\n我，。：:]{0,6}(?:说|写道|唱|发来|回复|留言)(?:道)?([:：](?![“「\"])[^\n]+)",
     re.IGNORECASE,
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")

@@ -17,8 +17,10 @@ from proxy.memory.learn.slots import marked
 from proxy.memory.learn.statements import Statement
 from proxy.memory.learn.targets import Hit, Older, asked, ended, in_slot, likely, older_sentences
 from proxy.memory.plan.changes import APART, FORGOTTEN, HIDES, PROPOSES, Action, Change, is_ending, undo_changes
-from proxy.text.segment import sentences
+from proxy.text.languages import has_cue
+from proxy.text.segment import is_question, sentences
 from proxy.text.terms import Term, holds, holds_all, names_beside, plain, terms_in, with_alike
+from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
 
 MAX_CLOSED = 12  # memories that one turn may close; the rest wait for review
@@ -159,9 +161,8 @@ class Planner:
         texts = frozenset(plain(one.sentence) for one in found)
         names = [term for term in ending.terms if term.is_name][:1]
         exempt = {plain(row.quote or row.text) for row in self.active} - texts
-        rows = self.past.rows
-        hides = spans_of(rows, texts)
-        named = pieces(rows) if names else ()
+        hides = spans_of(self.past.rows, texts)
+        named = pieces(self.past.rows) if names else ()
         hides += [hide for hide, text in named if holds_all(text, names) and plain(text) not in exempt]
         own = [row for row in self.past.own if row.message == said.id or row.by == "assistant"]
         self.applied[ending] = ending.hides_itself([one.text for one in found])
@@ -179,7 +180,9 @@ class Planner:
         request = frozenset((plain(ending.sentence.text),))
         own = [row for row in self.past.own if row.message == said.id]
         hides = spans_of(own, request)
-        older = [one for one in older if plain(one.text) not in request]  # an earlier, equal request is no target
+        older = [one for one in older if plain(one.text) not in request]  # the same request made before is no target
+        if has_cue("of_question", flat(ending.clause)):
+            older = [one for one in older if is_question(one.sentence, flat(one.sentence))]
         if ending.is_last:
             self._take_back(ending, said, older, hides)
             return

@@ -12,6 +12,7 @@ from proxy.memory.learn.slots import slot_of
 from proxy.memory.learn.statements import Sentence
 from proxy.text.languages import Language, has_cue, languages_in
 from proxy.text.languages import words as listed
+from proxy.text.owners import UNNAMED, owners_of, person_before
 from proxy.text.segment import COMMA, blanked, clauses, is_question, things
 from proxy.text.speakers import holds_word, is_hypothesis, lasts, names_author, opens_with, speaks_of_self
 from proxy.text.terms import Term, generic_in, holds, people_in, terms_in, with_alike
@@ -27,7 +28,6 @@ _NAMING: tuple[EndingKind, ...] = ("switch", "correct", "lifted", "halted")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
 
-UNNAMED = Term("", frozenset(("\0",)), is_name=False)  # no text holds it: "he stopped"
 _LASTING = re.compile(rf"\d|{HAS_CJK.pattern}")  # Chinese writes no capitals
 
 
@@ -136,8 +136,8 @@ def _is_polite(low: str) -> bool:
 
 
 def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
-    """Return the things that a clause asks to forget; the request opens the clause, politeness aside."""
-    if has_cue("later", low):
+    """Return what a clause asks to forget, thing by thing; the request opens the clause, politeness aside."""
+    if has_cue("later", low) or has_cue("of_text", one.low):
         return []
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
@@ -273,6 +273,7 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
             spans = regions(low, match)
             terms, subject = _named(tongue, part, low, match, spans)
             if terms:
+                subject = subject or tuple(terms_in(person_before(one.text, part))[-1:])
                 beside = tuple(term for span in spans for term in terms_in(part, *span))
                 rest = part if kind == "turned" else ""
                 return Ending(kind, one, part, tuple(terms), subject, beside=beside, rest=rest)
@@ -304,8 +305,8 @@ def _named(
             if is_before and is_doing and not names_author(low):
                 return [], ()  # "Biscuit doesn't eat anymore": the activity ends, not Biscuit
             is_open = is_before or (len(regions) > _PLAIN_REGIONS and at == 0 and match.start("gap") == match.start())
-            subject = () if is_before else subject_of(tongue, part, low, match.start())
-            return (_nearest(terms) if is_open else terms), subject
+            named = _nearest(terms) if is_open else terms
+            return named, owners_of(part, end, named) if is_before else subject_of(tongue, part, low, match.start())
     return [], ()
 
 

@@ -25,8 +25,8 @@ from proxy.process.threads import Patience
 from proxy.text.languages import has_cue
 from proxy.text.segment import clauses, is_question, sentences
 from proxy.text.slips import corrects
-from proxy.text.speakers import denies, opens_with, speaks_of_self, things_of_author
-from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
+from proxy.text.speakers import denies, names_author, opens_with, speaks_of_self, things_of_author
+from proxy.text.terms import Term, holds, holds_all, person_in, plain, shared, terms_in
 from proxy.text.user_spans import role_in
 from proxy.text.words import flat, words
 from proxy.types import Memory, Said, Turn
@@ -212,10 +212,10 @@ def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
     if not has_cue("now", low):
         said, least = terms_in(text, *clauses(text)[0]), 1  # "I don't have a dog" after "I have a dog"
         older = [row for row in older if said and holds_all(row.text, said) and denies(low) != denies(flat(row.text))]
+    if (who := person_in(text)) and not names_author(low):  # "My son is no longer allergic" is of him
+        older = [row for row in older if shared(who, row.text)]
     best = max(((shared(text, row.text), row.valid_from, row.id, row) for row in older), default=None)
-    is_enough = best is not None and (
-        best[0] >= least or not things_of_author(low).isdisjoint(things_of_author(flat(best[3].text)))
-    )
+    is_enough = best is not None and (best[0] >= least or things_of_author(low) & things_of_author(flat(best[3].text)))
     return best[3] if best is not None and is_enough else None
 
 

@@ -42,12 +42,11 @@ def _fits(slot: str, text: str, start: int, end: int) -> bool:
     first = next((word for word in words(text) if word.end > start), None)
     if first is not None and ":" in slot:  # one of a fixed list, such as a language to answer in
         return not listed(slot.partition(":")[2]).isdisjoint((first.text, text[start:end].strip()))
-    if first is None or first.text in listed("article") or first.text in listed("time"):
+    lists = ("article", "time", "preposition", "no_value", *(("elsewhere",) if slot == "home" else ()))
+    if first is None or any(first.text in listed(name) for name in lists):
         return False
     if HAS_CJK.match(first.text):
         return not text[start:end].rstrip("了。.！! ").endswith(tuple(listed("indoors")))
-    if slot == "home" and first.text in listed("elsewhere"):
-        return False
     letter = text[first.start]
     return slot == "job" or letter.isupper() or letter.isdigit() or text.islower()  # some users write without capitals
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from proxy.memory.learn.endings import UNNAMED, Ending
+from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import is_other, same_slot, slot_of
 from proxy.text.languages import has_cue, languages_in
 from proxy.text.languages import words as listed
+from proxy.text.owners import UNNAMED
 from proxy.text.segment import COMMA, clauses, is_question, sentences, sides
 from proxy.text.speakers import denies, holds_word, names_author, points_at_one, speaks_of_self
 from proxy.text.terms import Term, holds, holds_all, person_in, plain, shared, terms_in

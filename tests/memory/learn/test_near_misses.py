@@ -1,0 +1,97 @@
+"""What is somebody else's, a text at hand or a question asked ends nothing that the user told of themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.memory.learn.world import told
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I have a peanut allergy.", "My daughter had a therapy and her allergy is gone!"),
+        ("I have asthma.", "My brother's asthma is gone since he moved to the coast."),
+        ("I have a cat called Muffin.", "My neighbour's cat died yesterday."),
+        ("I'm a member of a golf club.", "My wife's membership of the golf club has ended."),
+        ("Soy alérgico a los frutos secos.", "Mi hijo ya no es alérgico a los frutos secos, qué alivio."),
+        ("Vivo en Bilbao.", "Mi hermana se mudó a Burgos, ya no vive en Bilbao."),
+        ("My phone is a Pixel.", "My new phone case is pink."),
+        ("Trabajo en Zara.", "Mi prima ya no trabaja en Zara."),
+        ("I'm allergic to walnuts and cashews.", "My son is no longer allergic to walnuts and cashews."),
+    ],
+)
+def test_what_others_lost_ends_nothing_of_mine(first: str, second: str) -> None:
+    world = told(first, second)
+    assert first in world.active
+    assert not any(row.later for row in world.memories.values())
+
+
+def test_what_others_lost_ends_what_is_theirs() -> None:
+    first, second = "My dad's business sells tiles.", "My dad's business is over."
+    assert first not in told(first, second).active
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I live in Oxford.", "My friend texted me: i moved to Berlin. What do I answer?"),
+        ("I live in Oxford.", "here's her text: I moved to Berlin. What should I answer?"),
+        ("I work at Siemens.", "Make my text nicer: I no longer work at Siemens."),
+        ("I work at Siemens.", "Complete: I no longer work at Siemens because ___"),
+        ("Ich wohne in Trier.", "Meine Tante schreibt grad: Ich wohne jetzt in Rom. Was antworte ich?"),
+        ("Ich wohne in Trier.", "Meine Tante hat mir geschrieben: bin nach Rom gezogen. Was antworte ich?"),
+        ("我住在成都。", "朋友发来：我搬到重庆了。我该怎么回？"),
+    ],
+)
+def test_a_message_of_others_ends_nothing(first: str, second: str) -> None:
+    assert told(first, second).active == [first]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("i live in leeds", "i live in fear now since the burglary."),
+        ("i work at lidl", "i work for free now, in my mum's garden."),
+        ("My name is Pauline.", "my name is on the waiting list now."),
+    ],
+)
+def test_words_that_name_no_place_replace_none(first: str, second: str) -> None:
+    assert first in told(first, second).active
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I sing in a choir.", "forget about the choir question, what about my essay?"),
+        ("I use Slack.", "Forget my last question about Slack."),
+        ("I use Python at work.", "delete the python part of the script and show me the rest"),
+        ("I use Slack.", "Can you delete the last sentence about Slack in the text?"),
+        ("Ich nutze Excel.", "Vergiss die Frage zu Excel, hat sich erledigt."),
+        ("Uso Excel.", "olvida la pregunta de Excel, ya lo resolví"),
+        ("Я работаю в Excel.", "забудь вопрос про Excel, уже разобралась"),
+        ("我用Excel。", "忘掉刚才那个Excel的问题吧，已经解决了。"),
+    ],
+)
+def test_a_question_or_text_is_no_memory(first: str, second: str) -> None:
+    world = told(first, second)
+    assert first in world.active
+    assert first in world.quotable
+
+
+def test_a_question_to_forget_is_withheld() -> None:
+    world = told("I see a therapist.", "Is therapy paid by Aetna?", "Forget the question about Aetna.")
+    assert world.active == ["I see a therapist."]
+    assert not any("Aetna" in text for text in world.quotable)
+
+
+@pytest.mark.parametrize("first", ["My manager is Priyanka.", "Mi jefa se llama Remedios."])
+def test_a_new_manager_stands_behind_the_old(first: str) -> None:
+    second = {"My": "My new manager is called Fintan.", "Mi": "Mi nueva jefa se llama Covadonga."}[first[:2]]
+    world = told(first, second)
+    row = next(row for row in world.memories.values() if row.text == first)
+    assert [world.memories[id_].text for id_ in row.later] == [second]
+
+
+def test_a_problem_to_forget_is_no_question() -> None:
+    assert told("我有肠胃问题。", "请忘掉我肠胃的问题。").active == []
