@@ -155,3 +155,35 @@ def test_please_forget_it_takes_back_what_was_said() -> None:
     assert told("My salary is 80k. Please forget it.").active == []
     assert told("My salary is 80k.", "pls forget it", session="s").active == []
     assert told("My salary is 80k.", "Forget it.", session="s").active == ["My salary is 80k."]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("My bike is a Cube Nuroad.", "My bike got nicked outside the station."),
+        ("I play in a band called The Slow Ferries.", "The Slow Ferries are history."),
+        ("I drive a Skoda Octavia.", "The Octavia is finally gone, some guy bought it."),
+        ("I have a dog, Rex.", "Rex was put down on Friday."),
+        ("I have an Ender printer.", "Binned the Ender, it was a fire hazard."),
+        ("My birthday is on May 3.", "Oh dear, I got it wrong: my birthday is on May 4."),
+    ],
+)
+def test_an_end_in_plain_words_is_shown(first: str, second: str) -> None:
+    world = told(first, second, session="s")
+    assert first not in world.active or later(world, first)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Antworte mir bitte immer auf Deutsch.", "Ab jetzt bitte auf Englisch antworten."),
+        ("请用中文回答我。", "从现在起请用英文回答。"),
+        ("Our anniversary is on the 9th of June.", "Our anniversary is on the 6th of June now."),
+    ],
+)
+def test_a_later_value_takes_the_place(first: str, second: str) -> None:
+    assert told(first, second).active == [second]
+
+
+def test_a_diagnosis_without_a_subject_is_kept() -> None:
+    assert told("got diagnosed with type 2 diabetes last tuesday.").active
