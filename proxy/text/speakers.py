@@ -91,6 +91,7 @@ def things_of_author(low: str) -> set[str]:
     found = words(low)
     behind = [at for at in range(1, len(found)) if found[at - 1].text in listed("mine")]
     fresh = [at + 1 for at in behind if found[at].text in listed("fresh")]
+    behind = [at for at in behind if at + 1 not in fresh]
     behind += [at for at in fresh if at < len(found) and all(is_idle(word.text) for word in found[at + 1 : at + 2])]
     return {term.text for at in behind for term in terms_in(low, found[at].start, found[at].end)}
 

@@ -19,6 +19,7 @@ from proxy.memory.learn.targets import Hit, Older, asked, ended, in_slot, likely
 from proxy.memory.plan.changes import APART, FORGOTTEN, HIDES, PROPOSES, Action, Change, is_ending, undo_changes
 from proxy.text.languages import has_cue
 from proxy.text.segment import is_question, sentences
+from proxy.text.speakers import holds_word
 from proxy.text.terms import Term, holds, holds_all, names_beside, plain, terms_in, with_alike
 from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
@@ -181,7 +182,7 @@ class Planner:
         own = [row for row in self.past.own if row.message == said.id]
         hides = spans_of(own, request)
         older = [one for one in older if plain(one.text) not in request]  # the same request made before is no target
-        if has_cue("of_question", flat(ending.clause)):
+        if has_cue("of_question", low := flat(ending.clause)) and not holds_word(low, "and"):
             older = [one for one in older if is_question(one.sentence, flat(one.sentence))]
         if ending.is_last:
             self._take_back(ending, said, older, hides)

@@ -137,7 +137,7 @@ def _is_polite(low: str) -> bool:
 
 def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
     """Return what a clause asks to forget, thing by thing; the request opens the clause, politeness aside."""
-    if has_cue("later", low) or has_cue("of_text", one.low):
+    if has_cue("later", low) or has_cue("of_text", low):
         return []
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
@@ -176,8 +176,7 @@ def _goes_on(one: Sentence, part: str, low: str, made: Sequence[Ending]) -> list
 def _slots_named(tongue: Language, low: str) -> list[str]:
     """Return the slots that a request names by a question: "where I live", "my job", but not "my job interview"."""
     ends = [(name, low[match.end() :]) for name in tongue.slots for match in tongue.find(f"slot_{name}", low)]
-    whole = [name for name, after in ends if not any(terms_in(word.text) for word in words(after)[:1])]
-    return list(dict.fromkeys(whole))
+    return list(dict.fromkeys(name for name, end in ends if not any(terms_in(word.text) for word in words(end)[:1])))
 
 
 def _addressed_request(one: Sentence, part: str, low: str) -> list[Ending]:

@@ -212,8 +212,8 @@ def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
     if not has_cue("now", low):
         said, least = terms_in(text, *clauses(text)[0]), 1  # "I don't have a dog" after "I have a dog"
         older = [row for row in older if said and holds_all(row.text, said) and denies(low) != denies(flat(row.text))]
-    if (who := person_in(text)) and not names_author(low):  # "My son is no longer allergic" is of him
-        older = [row for row in older if shared(who, row.text)]
+    who = "" if names_author(low) else person_in(text)  # "My son is no longer allergic" is of him
+    older = [row for row in older if not who or shared(who, row.text)]
     best = max(((shared(text, row.text), row.valid_from, row.id, row) for row in older), default=None)
     is_enough = best is not None and (best[0] >= least or things_of_author(low) & things_of_author(flat(best[3].text)))
     return best[3] if best is not None and is_enough else None

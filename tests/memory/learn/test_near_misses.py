@@ -95,3 +95,12 @@ def test_a_new_manager_stands_behind_the_old(first: str) -> None:
 
 def test_a_problem_to_forget_is_no_question() -> None:
     assert told("我有肠胃问题。", "请忘掉我肠胃的问题。").active == []
+
+
+def test_a_fact_beside_a_question_is_forgotten() -> None:
+    assert told("I have lupus.", "forget my last question and my lupus").active == []
+
+
+def test_what_is_only_new_in_both_is_apart() -> None:
+    world = told("My new job is at Apple.", "My new boss is Tim.")
+    assert not any(row.later for row in world.memories.values())
