@@ -1,4 +1,4 @@
-"""Other persons whose things a clause names, or of whom it goes on to speak. Pure."""
+"""Persons other than the author that a clause is about: owners of its things, or its subject. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNNAMED = Term("", frozenset(("\0",)), is_name=False)  # a person whom no text n
 
 
 def owners_of(part: str, end: int, named: Sequence[Term]) -> tuple[Term, ...]:
-    """Return whose it is that is named before ``end``: "her allergy", "my brother's asthma"; none of the author's."""
+    """Return the owners of the things named before ``end``: of "her allergy"; empty if the author owns them."""
     people, low = people_in(part, end), flat(part[:end])
     if any(term.is_name for term in named) or {term.text for term in named} & {term.text for term in people}:
         return ()  # "my brother died"
@@ -20,6 +20,6 @@ def owners_of(part: str, end: int, named: Sequence[Term]) -> tuple[Term, ...]:
 
 
 def person_before(text: str, clause: str) -> str:
-    """Return of whom a clause without a subject goes on to speak: "My sister moved out, no longer lives in Hull"."""
+    """Return the subject of a clause without its own: "my sister" in "My sister moved out, no longer lives in Hull"."""
     before = text[: text.find(clause)]
     return "" if not before or speaks_of_self(flat(clause)) or names_author(flat(before)) else person_in(before)

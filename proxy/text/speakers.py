@@ -87,7 +87,7 @@ def is_hypothesis(low: str) -> bool:
 
 
 def things_of_author(low: str) -> set[str]:
-    """Return the telling words behind "my": "rent" of "My rent is 950 now", "boss" of "My new boss is Ana"."""
+    """Return the telling words after "my": "rent" of "My rent is 950 now", "boss" of "My new boss is Ana"."""
     found = words(low)
     behind = [at for at in range(1, len(found)) if found[at - 1].text in listed("mine")]
     fresh = [at + 1 for at in behind if found[at].text in listed("fresh")]

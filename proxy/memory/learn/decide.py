@@ -181,7 +181,7 @@ class Planner:
         request = frozenset((plain(ending.sentence.text),))
         own = [row for row in self.past.own if row.message == said.id]
         hides = spans_of(own, request)
-        older = [one for one in older if plain(one.text) not in request]  # the same request made before is no target
+        older = [one for one in older if plain(one.text) not in request]  # an earlier, equal request is no target
         if has_cue("of_question", low := flat(ending.clause)) and not holds_word(low, "and"):
             older = [one for one in older if is_question(one.sentence, flat(one.sentence))]
         if ending.is_last:

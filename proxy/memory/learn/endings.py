@@ -136,7 +136,7 @@ def _is_polite(low: str) -> bool:
 
 
 def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
-    """Return what a clause asks to forget, thing by thing; the request opens the clause, politeness aside."""
+    """Return the things that a clause asks to forget; the request opens the clause, politeness aside."""
     if has_cue("later", low) or has_cue("of_text", low):
         return []
     for tongue in languages_in(low):
