@@ -185,6 +185,7 @@ async def _memory(services: Services, scope: Scope, memory_id: str) -> None:
             services.uses,
         )
         await purge(stores, scope, memory, services.clock.now())
+        services.note_shown(scope)
     await services.store.remove_memories(scope, [memory_id])
     await services.history.purge(scope, [memory_id])
     await services.store.purge(scope)

@@ -73,12 +73,12 @@ class Book:
         Args:
             scope: Scope of the episodes.
             episodes: Episodes of one or more turns.
-            words_first: Leave their vectors to ``fill_in``; lexical search finds them until then.
+            words_first: Drop their vectors, if any, until ``fill_in``; lexical search finds them until then.
         """
         if not episodes:
             return
         if words_first or len({episode.turn for episode in episodes}) > TURNS_AT_ONCE:
-            await self._write_episodes(scope, episodes, {})
+            await self._write_episodes(scope, episodes, dict.fromkeys(episode.id for episode in episodes))
             return
         new = {episode.id for episode in episodes}
         before: list[Episode] = []

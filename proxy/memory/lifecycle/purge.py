@@ -15,6 +15,7 @@ from proxy.store.compactions import Compactions
 from proxy.store.history import History
 from proxy.store.journal import Journal
 from proxy.store.ledger import Ledger
+from proxy.store.passages import trails
 from proxy.store.receipts import Receipts
 from proxy.store.uses import Uses
 from proxy.text.segment import sentences
@@ -48,8 +49,10 @@ async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> 
     store = stores.index.store
     rows = [row for row in await store.memories(scope) if row.id != memory.id]
     told = await store.episodes(scope)
-    changed = [replace(row, text=text) for row in told if (text := blanked(row.text, texts)) != row.text]
-    await stores.book.keep(scope, changed)
+    changed = {row.id: replace(row, text=text) for row in told if (text := blanked(row.text, texts)) != row.text}
+    windows = trails([changed.get(row.id, row) for row in told])  # their vectors hold a share of each of their turns
+    touched = [window[-1] for window in windows.values() if any(one.id in changed for one in window)]
+    await stores.book.keep(scope, touched, words_first=True)
     see = _seer(texts)
     after = {row.id: row for row in (*rows, *mended(rows, see, now))}
     others = [clean for row in rows if (clean := _clean(after[row.id], memory, texts)) != row]
@@ -57,7 +60,7 @@ async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> 
     await stores.book.rewrite(scope, others)
     await stores.compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
     await stores.uses.remove(scope, [memory.id])
-    shown = [memory.id, *(row.id for row in others), *(row.id for row in changed)]
+    shown = [memory.id, *(row.id for row in others), *changed]
     await stores.ledger.drop_memories(scope, shown)
     await stores.ledger.drop_text(scope, lambda text: _says(text, texts))
     await stores.receipts.blank_queries(scope, lambda text: _says(text, texts))
