@@ -290,7 +290,7 @@ def kind_of(item: Shown) -> MediaKind:
     return "document" if isinstance(item, Document) else "image"
 
 
-def checked(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
+def checked(kind: str, body: object) -> dict[str, Any]:
     """Return the columns of an imported row, with every field checked against the type.
 
     Raises:
@@ -298,6 +298,8 @@ def checked(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """
     if kind not in _TYPES:
         raise ValueError(f"{kind!r} is no kind of file")
+    if not isinstance(body, Mapping):
+        raise ValueError("its 'body' is no object")
     try:
         if not all(is_storable(body[name]) for name in _TIMES if body.get(name) is not None):
             raise ValueError("a time in it is before the year 1 or after 9999")
