@@ -299,7 +299,7 @@ def checked(kind: str, body: object) -> dict[str, Any]:
     if kind not in _TYPES:
         raise ValueError(f"{kind!r} is no kind of file")
     if not isinstance(body, Mapping):
-        raise ValueError("its 'body' is no object")
+        raise ValueError("its 'body' is no object")  # noqa: TRY004 - data of a file, not of a caller
     try:
         if not all(is_storable(body[name]) for name in _TIMES if body.get(name) is not None):
             raise ValueError("a time in it is before the year 1 or after 9999")
