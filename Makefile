@@ -15,9 +15,8 @@ run: install
 	$(BIN)/throughline serve $(ARGS)
 
 # With bytecode, whatever the environment says: many tests start the command, which would compile itself.
-# Files in alphabetical order: the slow ones of e2e come early, so that none is left for one process alone.
 test: install
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: install
 	$(BIN)/ruff check proxy tests deploy
