@@ -18,7 +18,7 @@ from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, Hang, Reply, chat, error, gated
 from tests.running import Running
 from tests.serving import agreeing
-from tests.talking import BOTH, FACT, MAGNET, SHRAM, Speaker, outcome, speaking, user
+from tests.talking import BOTH, FACT, MAGNET, SHRAM, Speaker, assistant, outcome, speaking, user
 
 QUESTION = "What are the productivity tools that I use"
 WAIT_S = 30.0
@@ -273,3 +273,17 @@ def test_journal_failure_during_hang_up_is_survived(tmp_path: Path, provider: Fa
         provider.script(agreeing)
         speaker.tell(FACT)
         assert speaker.texts() == BOTH
+
+
+def test_earlier_blocks_stay_when_recall_is_late(
+    alice: Speaker, upstream: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice.tell(FACT)
+    alice.post([user(QUESTION)])
+    first = upstream.last.json["messages"]
+    assert "<memory" in first[0]["content"]
+    services = alice.server.services
+    monkeypatch.setattr(services.settings.memory, "deadline_ms", 0)
+    response = alice.post([user(QUESTION), assistant("Shram."), user("And which else?")])
+    assert outcome(response)["outcome"] == "degraded"
+    assert upstream.last.json["messages"][0] == first[0]
