@@ -11,6 +11,7 @@ from proxy.memory.conversations.episode import mended
 from proxy.memory.conversations.running import Segment, without
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.plan.changes import TERMS, TEXTS, is_ending
+from proxy.process.threads import in_thread
 from proxy.store.compactions import Compactions
 from proxy.store.history import History
 from proxy.store.journal import Journal
@@ -20,7 +21,7 @@ from proxy.store.receipts import Receipts
 from proxy.store.uses import Uses
 from proxy.text.segment import sentences
 from proxy.text.terms import plain
-from proxy.types import Memory, Scope
+from proxy.types import Episode, Memory, Scope
 
 BLANK = "…"  # replaces a sentence, padded to its length: offsets of other sentences stay
 
@@ -49,9 +50,7 @@ async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> 
     store = stores.index.store
     rows = [row for row in await store.memories(scope) if row.id != memory.id]
     told = await store.episodes(scope)
-    changed = {row.id: replace(row, text=text) for row in told if (text := blanked(row.text, texts)) != row.text}
-    windows = trails([changed.get(row.id, row) for row in told])  # their vectors hold a share of each of their turns
-    touched = [window[-1] for window in windows.values() if any(one.id in changed for one in window)]
+    changed, touched = await in_thread("cpu", _blanked_rows, told, texts)
     await stores.book.keep(scope, touched, words_first=True)
     see = _seer(texts)
     after = {row.id: row for row in (*rows, *mended(rows, see, now))}
@@ -77,6 +76,13 @@ def blanked(text: str, texts: frozenset[str]) -> str:
         if plain(text[start:end]) in texts:
             text = text[:start] + BLANK.ljust(end - start) + text[end:]
     return text
+
+
+def _blanked_rows(told: Sequence[Episode], texts: frozenset[str]) -> tuple[dict[str, Episode], list[Episode]]:
+    """Return the episodes that change, by id, and all episodes whose windows contain one of them."""
+    changed = {row.id: replace(row, text=text) for row in told if (text := blanked(row.text, texts)) != row.text}
+    windows = trails([changed.get(row.id, row) for row in told])  # a window's vector holds a share of each turn
+    return changed, [window[-1] for window in windows.values() if any(one.id in changed for one in window)]
 
 
 async def _former(history: History, scope: Scope, memory_id: str) -> list[Memory]:
