@@ -25,13 +25,13 @@ _TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes the write 
 
 
 async def settled(services: Services, scope: Scope, patience_s: float, *, most: int | None = None) -> None:
-    """Wait until what the scope has said is learned.
+    """Wait until the scope's turns are learned.
 
     Args:
-        services: The parts.
-        scope: Whose.
-        patience_s: At most so long; what is put off beyond that is not waited for.
-        most: Where more turns wait, as in an import, they are not waited for.
+        services: The services of the request.
+        scope: The scope.
+        patience_s: Maximum wait; turns that are delayed beyond it are ignored.
+        most: Do not wait if more turns are pending, as in an import.
     """
     until = services.clock.monotonic() + patience_s
     by = services.clock.now() + timedelta(seconds=patience_s)

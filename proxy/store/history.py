@@ -98,11 +98,11 @@ class History:
         return [memory for row in rows if (memory := _readable(row)) is not None]
 
     async def rewrite(self, scope: Scope, edit: Callable[[Memory], Memory]) -> None:
-        """Replace the memories in all steps of the owner by what ``edit`` returns; a step done again adds none.
+        """Apply ``edit`` to the memories in all steps of the user; repeating it changes nothing more.
 
         Args:
-            scope: Whose; the caller holds the lease.
-            edit: Takes a memory as a step found or left it.
+            scope: The user; the caller holds the lease.
+            edit: Called with the memory before and after each step.
         """
         query = sa.select(history.c.seq, history.c.before, history.c.after).where(history.c.owner == scope.user)
         steps = await self._db.query(lambda connection: connection.execute(query).all())
@@ -150,7 +150,7 @@ def _entry(row: sa.Row[Any]) -> Entry:
 
 
 def _edited(step: Any, edit: Callable[[Memory], Memory]) -> dict[str, Any] | None:
-    """Return the new sides of a step, None where they stay or cannot be read."""
+    """Return the new values of a step, None if they stay the same or cannot be read."""
     read = [None if side is None else _readable(side) for side in (step.before, step.after)]
     new = [None if one is None else edit(one) for one in read]
     if new == read:

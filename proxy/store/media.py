@@ -143,7 +143,7 @@ class Media:
     async def rename(
         self, scope: Scope, media_id: str, edit: Callable[[tuple[str, ...]], tuple[str, ...]], *, now: datetime
     ) -> Shown | None:
-        """Change the names of something, and have its passages named so; None if it is gone."""
+        """Change the file names of an item, and queue it so that its chunks get them; None if it is deleted."""
 
         def update(connection: sa.Connection) -> Shown | None:
             where = (media.c.owner == scope.user, media.c.id == media_id)

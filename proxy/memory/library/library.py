@@ -103,7 +103,7 @@ class Library:
         return upload
 
     async def remove_upload(self, scope: Scope, upload: Upload, now: datetime) -> bool:
-        """Delete an upload and the name that only it had; return whether no other one is of the same bytes."""
+        """Delete an upload, and its name if no other upload has it; return whether it was the last of its bytes."""
         if await self.files.remove(scope, upload.id):
             return True
         with suppress(NotFound):
@@ -114,7 +114,7 @@ class Library:
         return False
 
     async def _called(self, scope: Scope, item: Shown, name: str, now: datetime) -> Shown:
-        """Note a name under which the same bytes came again; not that of a project for what others see as well."""
+        """Add a file name to an item; a project's name is not added to an item that others see as well."""
         if not name or name in (item.name, *item.names) or len(item.names) >= _MAX_NAMES or item.agent != scope.agent:
             return item
         return await self.media.rename(scope, item.id, lambda names: (*names, name), now=now) or item
@@ -147,7 +147,7 @@ class Library:
 
 
 def named(name: str) -> str:
-    """Return a file's name without folders, without what is not printed, and without secrets."""
+    """Return a file's name without folders, unprintable characters and secrets."""
     last = name.replace("\\", "/").rpartition("/")[2]
     printed = "".join(char if char.isprintable() else " " for char in last)
     named = " ".join(printed.split())[:_MAX_NAME]
