@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import Any
 
 from proxy.dialects.base import ChatRequest, Message
@@ -15,6 +16,8 @@ from proxy.text.fence import without_blocks
 from proxy.text.thoughts import without_thoughts
 
 MAX_KNOWN = 2_000  # characters of a message whose own words are remembered for a while
+_FILLER, _BETWEEN = "-", "\n-\n"
+MIN_PARTS_OF_WRAPPER = 2
 MAX_MARKER = 200  # characters of a part that only opens or closes something
 MAX_READ = 400_000  # characters of one message, twice the stored size; takes a second if all of it is tags
 MAX_READ_BEFORE = 4_000_000  # characters of all messages before the last one of the user's together
@@ -134,30 +137,28 @@ def own_text(texts: Sequence[str], *, is_outcome: bool = False) -> str:
 
 
 def _outside_parts(texts: Sequence[str]) -> list[str]:
-    """Return parts without those from one that only opens something to the one that only closes it by its name."""
-    kept: list[str] = []
-    at = 0
-    while at < len(texts):
-        end = _closing_part(texts, at)
-        if end == at:
-            kept.append(texts[at])
-        at = end + 1
-    return kept
+    """Return the parts without those between two marker parts that open and close one wrapper, markers included.
+
+    All parts are cut in one pass, a part that is no marker as a dash: pair by pair, 800 parts took two seconds.
+    """
+    if len(texts) < MIN_PARTS_OF_WRAPPER:
+        return list(texts)
+    shown = [text.strip() if _may_mark(text) else _FILLER for text in texts]
+    ends = list(accumulate(len(one) + len(_BETWEEN) for one in shown))
+    first_at = {end - len(one) - len(_BETWEEN): at for at, (one, end) in enumerate(zip(shown, ends, strict=True))}
+    last_at = {end - len(_BETWEEN): at for at, end in enumerate(ends)}
+    gone: set[int] = set()
+    for cut in cuts(_BETWEEN.join(shown), opens_slots=False):
+        first, last = first_at.get(cut.start), last_at.get(cut.end)
+        if first is not None and last is not None and cut.start + len(shown[first]) <= cut.inner[0] < cut.inner[1]:
+            gone.update(range(first, last + 1))
+    return [text for at, text in enumerate(texts) if at not in gone]
 
 
-def _closing_part(texts: Sequence[str], at: int) -> int:
-    """Return which part closes what a part of one line opens, the part itself where none does."""
-    opening = texts[at].strip()
-    if not opening or "\n" in opening or len(opening) > MAX_MARKER:
-        return at
-    for end in range(at + 1, len(texts)):
-        closing = texts[end].strip()
-        if closing and "\n" not in closing and len(closing) <= MAX_MARKER:
-            found = cuts(f"{opening}\n-\n{closing}", opens_slots=False)
-            cut = found[0] if found else None
-            if cut and len(opening) <= cut.inner[0] < cut.inner[1] < cut.end == len(opening) + len(closing) + 3:
-                return end
-    return at
+def _may_mark(text: str) -> bool:
+    """Return whether a part is one short line."""
+    line = text.strip()
+    return bool(line) and "\n" not in line and len(line) <= MAX_MARKER
 
 
 def both_ends(texts: Sequence[str], limit: int = MAX_READ) -> tuple[str, ...]:
