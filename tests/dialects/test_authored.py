@@ -129,3 +129,8 @@ def test_messages_are_not_walked_through_for_each(turns: int) -> None:
     own = Authored(replace(request, messages=history))
     assert [own.text(index) for index in range(turns)] == [OWN] * turns
     assert history.walks < 10
+
+
+def test_very_many_parts_of_one_line_are_read() -> None:
+    """In time that grows with their number; pair by pair, these took minutes."""
+    assert own_text(["I like tea."] * 5_000).count("I like tea.") == 5_000
