@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import snowballstemmer
+from Stemmer import Stemmer
 
 from proxy.text import tokens
 
@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+")
 _LABEL = re.compile(r"^(?:User: |Assistant: |- )", re.MULTILINE)
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _UNIT = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
-_stemmer = snowballstemmer.stemmer("english")
+_stemmer = Stemmer("english")
 
 
 @lru_cache(maxsize=1 << 17)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from typing import Literal
 
-from snowballstemmer import stemmer as snowball
+from Stemmer import Stemmer
 
 LEXICAL_VERSION = 1  # stored with each row: rows of another version are tokenised again from their text
 
@@ -103,8 +102,7 @@ _STOP_WORDS = (
 )
 
 _cache: dict[tuple[str, str], tuple[str, ...]] = {}
-_lock = threading.Lock()  # a snowball stemmer stores its word in itself
-_stemmers = {name: snowball(name) for name in ("english", "russian", "greek", "hindi", "arabic", *_CUES)}
+_stemmers = {name: Stemmer(name, 0) for name in ("english", "russian", "greek", "hindi", "arabic", *_CUES)}
 
 
 def tokens(text: str, language: Language | None = None) -> list[str]:
@@ -182,8 +180,7 @@ def _guess(words: list[str]) -> Language:
 
 
 def _learn(word: str, language: Language) -> tuple[str, ...]:
-    with _lock:
-        terms = tuple(dict.fromkeys(term for term in _expand(word, language) if term))
+    terms = tuple(dict.fromkeys(term for term in _expand(word, language) if term))
     if len(_cache) >= _MAX_CACHED_WORDS:
         _cache.clear()
     if len(word) <= _MAX_TOKEN:

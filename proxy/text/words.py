@@ -8,7 +8,7 @@ from functools import lru_cache
 from sys import intern
 from typing import NamedTuple
 
-import snowballstemmer
+from Stemmer import Stemmer
 
 from proxy.text.han import SIMPLIFIED
 
@@ -29,7 +29,7 @@ _FLAT = str.maketrans({"’": "'", "‘": "'", "`": "'", "ё": "е", "\u00a0": "
 _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "œ": "oe"}
 _ACCENTS = {letter: unicodedata.normalize("NFD", letter)[0] for letter in map(chr, range(0xE0, 0x180))} | _UMLAUTS
 _LANGUAGES = ("english", "german", "spanish")
-_STEMMERS = {name: snowballstemmer.stemmer(name) for name in (*_LANGUAGES, "russian")}
+_STEMMERS = {name: Stemmer(name, 0) for name in (*_LANGUAGES, "russian")}  # 0: no cache of its own
 
 
 class Word(NamedTuple):

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from proxy.text.languages import words as listed
 from proxy.text.terms import called_in, holds, terms_in, with_alike
+from proxy.text.words import stems
 
 
 @pytest.mark.parametrize(
@@ -30,3 +36,20 @@ def test_related_words_hold_each_other(asked: str, said: str) -> None:
     (term,) = terms_in(asked)
     assert not holds(said, term)
     assert holds(said, with_alike(term))
+
+
+@pytest.fixture
+def impatient_threads() -> Iterator[None]:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("impatient_threads")
+def test_stems_are_right_in_many_threads() -> None:
+    found = [word for word in listed("time") | listed("people") | listed("verbs_done") if word.isalpha()]
+    right = {word: stems.__wrapped__(word) for word in found}
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(lambda _: {word: stems.__wrapped__(word) for word in found}, range(100)))
+    assert made == [right] * 100
