@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 import structlog
@@ -25,12 +26,12 @@ from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
 from proxy.memory.lifecycle.task_cues import with_tasks
 from proxy.memory.plan.changes import Change, changes_from_json, changes_to_json, is_ending
 from proxy.memory.vectors.embed import EmbeddingFailed
-from proxy.process.threads import MAX_CPU_S, TookTooLong, in_thread
+from proxy.process.threads import MAX_CPU_S, TookTooLong, in_thread, spawn
 from proxy.services import Services
 from proxy.store.journal_rows import BEGUN, STALLED, TO_INDEX, TO_LEARN, TOO_SLOW, Claim, Item
 from proxy.telemetry.metrics import JOB_SECONDS, JOBS, LEARN_LAG_SECONDS
 from proxy.telemetry.timings import Span, Value
-from proxy.types import Memory, Scope, Turn
+from proxy.types import Episode, Memory, Scope, Turn
 
 _log = structlog.get_logger(__name__)
 _SLICE_S = 2.0  # of learning for one user, before other users are served
@@ -41,6 +42,7 @@ _TOLD: dict[str, tuple[str, ...]] = {
     "review": ("review",),
 }
 
+_Parsed = tuple[list[Read], list[Episode]]  # of a turn: its messages, and itself as it is stored
 _OUTAGES = (StoreUnavailable, UpstreamUnreachable, UpstreamTimeout, RateLimited, EmbeddingFailed, TimeoutError, OSError)
 
 
@@ -155,29 +157,83 @@ async def _learn(services: Services, scope: Scope) -> None:
         return
     await services.precedence.give_way()
     until = time.monotonic() + _SLICE_S
-    for item in items:
+    ahead = _Ahead(services)
+    for item, after in zip(items, [*items[1:], None], strict=True):
         if services.leases.is_wanted(scope) or time.monotonic() >= until:
             return  # the rest is claimed again, after the work of other users
         with _watched(services, "learn", [item]) as tally, blaming(item):
             if not await _begun(services, scope, [item]):
                 continue
             try:
-                changes = await _changes(services, item)
+                changes = await _changes(services, item, *await ahead.parsed(item))
             except TookTooLong:
                 _log.error("a turn is kept and found, but not learned from: it took too long", seconds=MAX_CPU_S)
                 await services.journal.bury(scope, [item.seq], TOO_SLOW)
                 continue
             await services.journal.plan(scope, [item.seq], changes_to_json(changes))
+            await ahead.embedded()
+            if after is not None and BEGUN not in (item.error, after.error):  # a crash must blame the right turn
+                ahead.start(after)
             await _carry_out(services, item, changes)
             tally.update(change.action for change in changes)
 
 
-async def _changes(services: Services, item: Item) -> list[Change]:
-    """Return the built-in engine's changes for a turn."""
+class _Ahead:
+    """Preparation of the next turn while the changes of one are stored, which mostly waits for the disk.
+
+    An import uses both cores this way: one parses and embeds a turn while the other plans and stores the one before.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._item: Item | None = None
+        self._parsing: asyncio.Task[_Parsed | None] | None = None
+        self._embedding: asyncio.Task[None] | None = None
+
+    def start(self, item: Item) -> None:
+        """Start to parse a turn, then to embed its statements."""
+        self._item = item
+        self._parsing = spawn(self._parse(item), "parse ahead")
+        self._embedding = spawn(self._embed(item, self._parsing), "embed ahead")
+
+    async def parsed(self, item: Item) -> _Parsed:
+        """Return a turn's parsed messages and its episodes.
+
+        Raises:
+            TookTooLong: If parsing takes longer than the limit.
+        """
+        started = self._parsing if item is self._item else None
+        return (await started if started is not None else None) or await _parsed(item)
+
+    async def embedded(self) -> None:
+        """Wait until the statements of the started turn are embedded, if one was started."""
+        if self._embedding is not None:
+            await self._embedding
+
+    async def _parse(self, item: Item) -> _Parsed | None:
+        await self._services.precedence.give_way()
+        with suppress(TookTooLong):  # met again when the turn is learned, and blamed on it
+            return await _parsed(item)
+        return None
+
+    async def _embed(self, item: Item, parsing: asyncio.Task[_Parsed | None]) -> None:
+        """Bring the vectors of a turn's statements, and its session, into the caches."""
+        found = await parsing
+        with suppress(ProxyError):  # met again when they are needed
+            await self._services.index.said(item.scope, item.scope.session)
+            texts = [text for one in found[0] for text in one.stated] if found else []
+            await self._services.embedder.embed(texts, purpose="passage")
+
+
+async def _parsed(item: Item) -> _Parsed:
+    assert item.turn is not None
+    return await in_thread("learn", read, item.turn), await in_thread("learn", episodes_of, item.turn)
+
+
+async def _changes(services: Services, item: Item, readings: Sequence[Read], own: Sequence[Episode]) -> list[Change]:
+    """Return the built-in engine's changes for a parsed turn."""
     turn = item.turn
     assert turn is not None
-    readings = await in_thread("learn", read, turn)
-    own = await in_thread("learn", episodes_of, turn)
     now = services.clock.now()
     past = await gather(services.index, turn, readings, own, now)
     changes = await in_thread("learn", learn, turn, readings, past, now)

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,7 +45,7 @@ AWAY_S = 10.0  # until the next attempt while a store is unavailable
 MAX_ATTEMPTS = 5  # attempts without progress
 MAX_NOTES = 200  # per job, about single entries
 MAX_PENDING = 400  # turns of one user that may wait for indexing while more are journalled
-AT_ONCE = 50  # conversations or statements between two progress updates
+AT_ONCE = 50  # statements between two progress updates; a conversation is one by itself
 _PATIENCE_S = 0.2
 _MORE_NOTES = f"more than {MAX_NOTES} notes: the others are not kept; import the rest of the file by itself to see them"
 
@@ -181,19 +181,18 @@ class _Import:
         await self._note(replace(self._job, total=total))
         entries = islice(entries_of(path, name), self._job.done, None)
         while batch := await in_thread("load", _taken, entries, AT_ONCE):
-            told = [one for one in batch if isinstance(one, Told)]
-            added: dict[str, int] = {}
-            notes: list[str] = []
-            if told:
-                added["memories"] = await self._state(told, notes)
-            for one in batch:
-                if isinstance(one, Conversation):
-                    await self._converse(one, name, added, notes)
-            await self._advance(len(batch), added, notes)
+            for kind, group in groupby(batch, type):
+                if kind is Told:
+                    await self._state([one for one in group if isinstance(one, Told)])
+                    continue
+                for one in group:
+                    if isinstance(one, Conversation):
+                        await self._converse(one, name)
 
-    async def _state(self, told: list[Told], notes: list[str]) -> int:
+    async def _state(self, told: list[Told]) -> None:
         """Add statements as memories, except existing ones."""
         services, scope = self._services, self._job.scope
+        notes: list[str] = []
         now, topics = services.clock.now(), services.settings.memory.leave_out
         async with services.leases.held(scope, wait_s=WAIT_S):
             if self._known is None:
@@ -218,14 +217,14 @@ class _Import:
             await services.book.apply(scope, changes)
         services.note_shown(scope)
         known |= new
-        return len(changes)
+        await self._advance(len(told), {"memories": len(changes)}, notes)
 
-    async def _converse(self, one: Conversation, name: str, added: dict[str, int], notes: list[str]) -> None:
+    async def _converse(self, one: Conversation, name: str) -> None:
         """Journal the turns of a conversation; turns that are already journalled add nothing."""
         services, scope = self._services, self._job.scope
         now = services.clock.now()
         turns, left_out = await in_thread("cpu", turns_of, scope, name, one, now)
-        notes += left_out
+        notes = list(left_out)
         if topics := services.settings.memory.leave_out:
             turns = await in_thread("cpu", lambda: [without_topics(turn, topics) for turn in turns])
         await self._drained(MAX_PENDING)
@@ -243,12 +242,10 @@ class _Import:
             for turn in turns
         ]
         new = await asyncio.gather(*(services.journal.record(_of(record), record) for record in records))
-        added["conversations"] = added.get("conversations", 0) + any(new)
-        added["turns"] = added.get("turns", 0) + sum(new)
-        for remark in one.remarks:
-            for file, text in remark.files:
-                added["documents"] = added.get("documents", 0) + await self._attach(file, text, notes)
+        files = [await self._attach(file, text, notes) for remark in one.remarks for file, text in remark.files]
+        added = {"conversations": int(any(new)), "turns": sum(new), **({"documents": sum(files)} if files else {})}
         services.note_written(scope)
+        await self._advance(1, added, notes)
 
     async def _attach(self, name: str, text: str, notes: list[str]) -> int:
         parcel = Parcel(text.encode("utf-8", "replace"), name, "text/plain", "upload", self._services.clock.now())

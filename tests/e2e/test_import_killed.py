@@ -39,6 +39,7 @@ def test_an_import_survives_every_kill(tmp_path: Path) -> None:
         wait_for(lambda: http.get(f"{at}/jobs/{job}").json()["status"] == "done", "the import does not end")
         ended = http.get(f"{at}/jobs/{job}").json()
         assert ended["progress"] == {"done": CONVERSATIONS, "total": CONVERSATIONS}
+        assert ended["counts"]["turns"] >= CONVERSATIONS - KILLS  # the one that a kill meets may go uncounted
         texts = [one["text"] for one in http.get(f"{at}/memories?limit=1000").json()["data"]]
         assert sorted(texts) == sorted(f"I keep the parcel number{n} in the shed." for n in range(CONVERSATIONS))
         assert http.get(f"{at}/state").json()["episodes"] == 2 * CONVERSATIONS

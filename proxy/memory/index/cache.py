@@ -69,6 +69,8 @@ class IndexCache:
         self.sketches = Sketches(store, model=model, max_bytes=max_bytes // 2)
         self._entries: OrderedDict[tuple[str, Noun], _Entry] = OrderedDict()
         self.size_bytes = 0  # of all shelves together, about
+        # Of a table that is too large for a shelf: an import learns the turns of a session one after the other.
+        self._last_said: tuple[tuple[Scope, str, Revision] | None, list[Episode]] = (None, [])
         self._locks: weakref.WeakValueDictionary[tuple[str, Noun], asyncio.Lock] = weakref.WeakValueDictionary()
 
     async def facts(self, scope: Scope, query: IndexQuery) -> FactShelf:
@@ -87,6 +89,7 @@ class IndexCache:
         """Drop all entries of a user, for erasure; the revision shows other changes of a table anyway."""
         for noun in NOUNS:
             self._remember((scope.user, noun), None)
+        self._last_said = (None, [])
         self.sketches.forget(scope)
 
     async def marked(self, scope: Scope) -> list[Memory]:
@@ -124,7 +127,12 @@ class IndexCache:
         entry = await self._entry(scope, "episodes")
         if isinstance(entry.shelf, TurnShelf):
             return entry.shelf.said_in(session)
-        return await self.store.episodes(scope, session=session)
+        key = (scope, session, entry.revision)
+        known, rows = self._last_said
+        if known != key:
+            rows = await self.store.episodes(scope, session=session)
+            self._last_said = (key, rows)
+        return rows
 
     async def lacks(self, scope: Scope, noun: Noun, ids: Iterable[str]) -> Revision | None:
         """Return the revision at which the user's table holds none of ``ids``; None if it may hold one."""
