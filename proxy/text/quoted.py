@@ -37,6 +37,12 @@ _PART = re.compile(
     r"|助手)[*_\])]{0,4}[ \t]?[:：]",
     re.IGNORECASE,
 )
+# A post of a forum, whose author gives age and sex: "I (29F) have been with my boyfriend (31M) for six years".
+_POST = re.compile(
+    r"(?:^|(?<=[\s.!?。]))(?:I|me|my|ich|mein\w?|yo|mi|je|mon|eu|я|мой|моя|我)"
+    r" ?[(\[（] ?(?:\d\d ?[fmnwhжм女男]|[fmnwhжм女男],? ?\d\d) ?[)\]）]",
+    re.IGNORECASE,
+)
 _INTRODUCES = re.compile(r"[:：][*_ \t]*$")
 _FIRST_PERSON = re.compile(
     r"\b(?:I|I['’]m|my|me|we|our|ich|mein\w*|mir|mich|wir|yo|mi|mis|nosotr[oa]s|je|mon|ma|mes|nous|eu|meu|minha|nós|я|мне|меня"
@@ -49,7 +55,7 @@ _PER_PERSON = 250  # characters for each word of the first person; text about on
 
 def quoted_spans(text: str) -> list[Span]:
     """Return the spans of a message that are quoted in it, in order, without overlap, including their marks."""
-    if len(text) < _INTRODUCED and _HINT.search(text) is None:
+    if len(text) < _INTRODUCED and _HINT.search(text) is None and _POST.search(text) is None:
         return []
     found = [*_by_lines(text), *_enclosed(text), *_pasted(text)]
     return _joined(text, found)
@@ -142,7 +148,9 @@ def _enclosed(text: str) -> Iterator[Span]:
 
 
 def _pasted(text: str) -> Iterator[Span]:
-    """Yield long paragraphs without first-person words, and such long texts after a colon."""
+    """Yield long paragraphs without first-person words, such long texts after a colon, and posts of forums."""
+    if (post := _POST.search(text)) is not None:
+        yield post.start(), len(text)
     start, introduced = 0, -1
     for end in [*(match.end() for match in re.finditer(r"\n[ \t]*\n", text)), len(text)]:
         paragraph = text[start:end]

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from proxy.text.languages import has_cue, languages_in, words_for
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses
+from proxy.text.segment import COMMA, clauses, is_question
 from proxy.text.terms import is_idle, terms_in
-from proxy.text.words import HAS_CJK, words
+from proxy.text.words import HAS_CJK, flat, words
 
 _OPENING_WORDS = 4  # in which a verb that implies "I" opens a clause
 
@@ -84,6 +84,17 @@ def is_hypothesis(low: str) -> bool:
     """Return whether a sentence opens with a wish or a hypothetical case."""
     opening = [word.text for word in words(low)[:2]]  # in any language: that of a short sentence is uncertain
     return opens_with(low, "wish") or not listed("wish").isdisjoint(opening) or has_cue("suppose", low)
+
+
+def leaves_topic(sentence: str, clause: str) -> bool:
+    """Return whether a clause only leaves a topic for another: "Forget hiking, what's for dinner?"."""
+    parts = COMMA.split(sentence[sentence.find(clause) :])
+    asked = (at for at, part in enumerate(parts) if at and terms_in(part) and is_question(part, flat(part)))
+    before = next(asked, 0)
+    moves_on = has_cue("moves_on", flat(sentence))
+    low = flat(clause if moves_on else " ".join(parts[:before]))
+    is_topic = not (speaks_of_self(low) or has_cue("remembered", low) or has_cue("everything", low))
+    return is_topic and (moves_on or before > 0)
 
 
 def things_of_author(low: str) -> set[str]:

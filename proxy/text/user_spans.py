@@ -54,6 +54,18 @@ _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
     r"|(?<!\w)'(?=\S)([^\n]{3,200}?)(?<=\S)'(?!\w)"
 )
+# "Can you check this for grammar? …", "Correct my sentence please - …"
+_TO_CORRECT = re.compile(
+    r"\b(?:(?:proof-?read|spell-?check)\s+(?:this|my|the)\b|(?:check|correct|fix|improve|edit|polish|rewrite|rephrase|shorten)\s+"
+    r"(?:(?:this|these|my|the)\s+(?:\w+\s+)?(?:sentences?|texts?|paragraphs?|essay|grammar|spelling|e-?mail|letter|translation)"
+    r"|(?:this|these|it)\s+for\s+(?:grammar|spelling|mistakes|errors|typos))"
+    r"|(?:korrigier\w*|verbesser\w*|prüf\w*)\s+(?:bitte\s+)?(?:meinen|diesen|den|das|mein)\s+(?:satz|text|absatz|brief)"
+    r"|(?:corrige|corrígeme|revisa|mejora)\s+(?:mi|esta|este|el|la)\s+(?:frase|texto|redacción|carta)"
+    r"|(?:исправь|проверь|улучши)\s+(?:моё|мое|мой|это|этот)\s+(?:предложение|текст|письмо))\b"
+    r"[^\n.?!:–—-]{0,40}(?:[.?!]\s|\n|\s[–—-]\s)(.*\Z)"
+    r"|(?:改一下|修改|润色|检查)(?:我的|这个|这段|这句)(?:句子|话|文字|作文|语法)[^\n。？！]{0,10}[。？！\n](.*\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 # "The song goes: …" quotes another author, up to the end of the line.
 _BY_AUTHOR = re.compile(r"\b(?:I|we|ich|wir|yo|je|j|eu|я|мы)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _RETOLD = re.compile(
@@ -92,7 +104,7 @@ def user_spans(text: str) -> list[Span]:
     """
     gaps = [*quoted_spans(text), *(match.span() for match in _BLOCKS.finditer(text))]
     gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
-    for pattern, by_author in ((_RETOLD, _BY_AUTHOR), (_MATERIAL, _OWN)):
+    for pattern, by_author in ((_RETOLD, _BY_AUTHOR), (_MATERIAL, _OWN), (_TO_CORRECT, _OWN)):
         found = [match for match in pattern.finditer(text) if not by_author.search(text[: match.start()])]
         gaps += [match.span(match.lastindex or 0) for match in found]
     gaps += [match.span(2) for match in _LABEL.finditer(text) if _names_a_text(match[1])]

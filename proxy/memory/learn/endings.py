@@ -14,7 +14,7 @@ from proxy.text.languages import Language, has_cue, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.owners import UNNAMED, owners_of, person_before
 from proxy.text.segment import COMMA, blanked, clauses, is_question, things
-from proxy.text.speakers import holds_word, is_hypothesis, lasts, names_author, opens_with, speaks_of_self
+from proxy.text.speakers import holds_word, is_hypothesis, lasts, leaves_topic, names_author, opens_with, speaks_of_self
 from proxy.text.terms import Term, generic_in, holds, people_in, terms_in, with_alike
 from proxy.text.words import HAS_CJK, Span, flat, words
 
@@ -137,7 +137,7 @@ def _is_polite(low: str) -> bool:
 
 def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
     """Return the things that a clause asks to forget; the request opens the clause, politeness aside."""
-    if has_cue("later", low) or has_cue("of_text", low):
+    if has_cue("later", low) or has_cue("of_text", low) or leaves_topic(one.text, part):
         return []
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)

@@ -104,3 +104,118 @@ def test_a_fact_beside_a_question_is_forgotten() -> None:
 def test_what_is_only_new_in_both_is_apart() -> None:
     world = told("My new job is at Apple.", "My new boss is Tim.")
     assert not any(row.later for row in world.memories.values())
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I go hiking every Sunday.", "forget hiking, let's talk about pasta"),
+        ("I play the cello.", "ok forget the cello for a sec, what's a good pasta recipe"),
+        ("I collect stamps.", "Forget stamps, how do I unclog a sink"),
+        ("Ich spiele Schach im Verein.", "Vergiss Schach, ich hab ne ganz andere Frage: wie koche ich Spargel?"),
+        ("Juego al pádel.", "olvida el pádel, hablemos de otra cosa: ¿qué cocino hoy?"),
+        ("J'ai un chien qui s'appelle Plume.", "oublie Plume, parlons cuisine"),
+        ("Tenho um cachorro chamado Bidu.", "esquece o Bidu, vamos falar de comida"),
+        ("Я играю на скрипке.", "забудь про скрипку, давай про ремонт: как клеить обои?"),
+        ("我在学吉他。", "先忘了吉他吧，我们聊聊做饭"),
+    ],
+)
+def test_a_topic_that_is_left_is_not_forgotten(first: str, second: str) -> None:
+    world = told(first, second)
+    assert first in world.active
+    assert first in world.quotable
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I play the banjo.", "Forget everything about the banjo, let's talk about dinner."),
+        ("My ex is called Ruth.", "forget my ex, let's talk about food"),
+        ("I have lupus.", "forget that I have lupus, and what's a good soup?"),
+        ("I use Magnet.", "can you forget Magnet, please?"),
+        ("Моя бывшая — Лера.", "забудь всё о Лере, давай поговорим о еде"),
+    ],
+)
+def test_a_request_before_another_topic_forgets(first: str, second: str) -> None:
+    world = told(first, second)
+    assert first not in world.active
+    assert first not in world.quotable
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I use vim every day.", "quit vim, finally figured out how lol"),
+        ("我住在苏州。", "我搬到沙发上睡了，床太硬"),
+        ("我男朋友叫阿杰。", "我梦见和阿杰分手了，吓醒"),
+        ("I have a dog called Toby.", "I dreamed that Toby died, woke up crying."),
+        ("I have a horse named Duke.", "in red dead redemption my horse died :("),
+    ],
+)
+def test_what_only_sounds_like_an_end_is_none(first: str, second: str) -> None:
+    world = told(first, second)
+    assert first in world.active
+    assert not any(row.later for row in world.memories.values())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "In Stardew Valley I married Abigail and we have a kid.",
+        "В игре я маг 60 уровня и живу в Штормграде",
+        "在游戏里我是六十级法师，住在暴风城",
+        "I dreamed that I was pregnant with twins.",
+        "yeah right, and I'm the queen of England",
+        "ага, а я папа римский",
+        "Wir spielen ein Spiel: Ich bin der König und du mein Diener.",
+        "Found this, thoughts?\n\nI (34M) cheated on my wife with her sister. We have two kids. I live in Ohio.",
+        "Ich (w, 27) bin seit drei Jahren mit meinem Freund (m, 30) zusammen. Er will keine Kinder.",
+        "我（28女）和男友在一起五年了。他不想结婚。",
+        "Can you check this for grammar? I am a nurse from Manila and I live in Dubai since five years.",
+        "Correct my sentence please - Yesterday I go to the dentist and he take out my tooth",
+        "Korrigiere meinen Satz bitte. Ich wohnen in Ulm seit zwei Jahr.",
+    ],
+)
+def test_what_is_played_or_pasted_is_no_memory(message: str) -> None:
+    assert told(message).active == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "was soll ich heute kochen",
+        "was koche ich meiner Oma zum Geburtstag",
+        "darf ich meinen Hund mit in den Zug nehmen",
+        "Was soll ich heute kochen, esse ich vegan?",
+        "que cocino hoy para mi familia",
+        "como le digo a mi jefe que no voy",
+        "стоит ли мне звонить начальнику",
+        "我是不是太老了不能读书",
+        "play my workout playlist",
+        "text my wife that i'm late",
+        "turn off my bedroom light",
+        "quick question about my taxes",
+        "weck mich um 7",
+        "мне нужна идея для подарка",
+    ],
+)
+def test_a_question_or_errand_is_no_memory(message: str) -> None:
+    assert told(message).active == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I play Minecraft with my kids every Saturday.",
+        "I've always dreamed of moving to Japan.",
+        "My wife (pregnant) can't eat sushi.",
+        "I asked him to check my essay. My deadline is May 3.",
+        "was ich gern mache ist klettern",
+        "Kann leider keinen Fisch essen, hab ne Allergie",
+        "No como carne.",
+        "I love wine, esp. Riesling.",
+        "我不知道吃什么好，我对花生过敏",
+    ],
+)
+def test_what_resembles_them_is_remembered(message: str) -> None:
+    assert any(text in message for text in told(message).active)
