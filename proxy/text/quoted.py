@@ -43,6 +43,9 @@ _POST = re.compile(
     r" ?[(\[（] ?(?:\d\d ?[fmnwhжм女男]|[fmnwhжм女男],? ?\d\d) ?[)\]）]",
     re.IGNORECASE,
 )
+# A pasted chat, in which the author's own lines open with "Me:".
+_OWN_LINE = re.compile(r"^[ \t]{0,9}(?:Me|Ich|Yo|Moi|Eu|Я|我)[ \t]?[:：]", re.MULTILINE)
+_NAMED_LINE = re.compile(r"^[ \t]{0,9}[^\W\d_][\w.'-]{0,30}[ \t]?[:：](?=[ \t]*\S)[^\n]*", re.MULTILINE)
 _INTRODUCES = re.compile(r"[:：][*_ \t]*$")
 _FIRST_PERSON = re.compile(
     r"\b(?:I|I['’]m|my|me|we|our|ich|mein\w*|mir|mich|wir|yo|mi|mis|nosotr[oa]s|je|mon|ma|mes|nous|eu|meu|minha|nós|я|мне|меня"
@@ -148,7 +151,9 @@ def _enclosed(text: str) -> Iterator[Span]:
 
 
 def _pasted(text: str) -> Iterator[Span]:
-    """Yield long paragraphs without first-person words, such long texts after a colon, and posts of forums."""
+    """Yield long impersonal paragraphs, such long texts after a colon, lines of a chat, and posts of forums."""
+    if _OWN_LINE.search(text) is not None:
+        yield from (match.span() for match in _NAMED_LINE.finditer(text))
     if (post := _POST.search(text)) is not None:
         yield post.start(), len(text)
     start, introduced = 0, -1

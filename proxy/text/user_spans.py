@@ -34,6 +34,8 @@ _BLOCKS = re.compile(
 _MATERIAL = re.compile(
     r"""
     \b(?:translat\w*|summari[sz]e\w*|proof-?read|rewrite|rephrase|paraphrase|reword|polish|correct|fix|edit|improve|shorten|
+      conjugate|say\s+in\s+\w+|
+      (?:reply|respond)\s+to\s+(?:this|that)|responde\w*\s+a\s+est[eoa]|ответить\s+на\s+это|
       analy[sz]e|review|explain|classify|extract|grammar|the\ following|
       make\s+(?:this|my|the|it)\b[^\n:.?!]{0,60}\b(?:better|nicer|formal|polite|professional|friendlier|clearer|shorter|longer)|
       übersetz\w*|prüf\w*|analysier\w*|bewert\w*|fass\w*|korrigier\w*|umformulier\w*|formulier\w*(?!\s+(?:(?:mir|uns|bitte|mal)\s+)*eine?[nmr]?\b)|verbesser\w*|kürz\w*|folgende\w*|
@@ -73,7 +75,8 @@ _RETOLD = re.compile(
     r"|texted|messaged|replied|answered|emailed|posted|texts(?=\ (?:me|us))|geschrieben|geantwortet|antwortet"
     r"|contestó|respondió"
     r"|говорит|сказала?|написала?|пишет|ответила?)"
-    r"(?:[ \u00a0](?:me|us|back|just|now|mir|uns|grade?|gerade|eben|мне|нам)){0,2}[ \u00a0]?(:[ ]?+(?![\"'“„«])[^\n]+)"
+    r"(?:[ \u00a0](?:me|us|back|just|now|mir|uns|grade?|gerade|eben|nur|dann|мне|нам)){0,2}"
+    r"[ \u00a0]?(:[ ]?+(?![\"'“„«])[^\n]+)"
     r"|(?:他|她|人|歌|哥|姐|弟|妹|妈|爸|友|师|板)[^\n我，。：:]{0,6}(?:说|写道|唱|发来|回复|留言)(?:道)?([:：](?![“「\"])[^\n]+)",
     re.IGNORECASE,
 )
@@ -138,8 +141,9 @@ def _names_a_text(label: str) -> bool:
     """Return whether a label names a following text: "Caption for my photo", not "My text", "Long story short"."""
     found = [word.text for word in words(label)]
     for before, word, after in zip(["", *found], found, [*found[1:], ""], strict=False):
-        is_last = not after or after.isdigit() or after in listed("preposition") or after.startswith("idea")
-        if word in listed("composed") and before not in listed("mine") and is_last:
+        is_last = not after or after.isdigit() or after in listed("preposition") | listed("first")  # "Email I got"
+        is_apart = before not in listed("mine") | listed("preposition")  # "For example" is the author's
+        if word in listed("composed") and is_apart and (is_last or after.startswith("idea")):
             return True
     return any(label.endswith(word) for word in listed("composed") if HAS_CJK.match(word))
 

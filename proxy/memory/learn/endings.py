@@ -254,11 +254,11 @@ def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | No
     for kind in _NAMING:
         for match in tongue.find(kind, low):
             terms = _cut(terms_in(part, *match.span("old")))
-            if match.start() == match.start("old"):
-                terms = _nearest(terms)
+            terms = _nearest(terms) if match.start() == match.start("old") else terms
             if terms:
                 subject, rest = subject_of(tongue, part, low, match.start()), rest_of(part, match, terms)
-                beside = tuple(terms) if kind == "switch" else ()  # "the React button" is not React
+                moved = match.span("gap" if "gap" in match.re.groupindex else "old")  # "the React button" is not React
+                beside = (*terms_in(part, *moved), *terms) if kind == "switch" else ()
                 return Ending(kind, one, part, tuple(terms), subject, beside=beside, rest=rest)
     return None
 

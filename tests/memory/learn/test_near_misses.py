@@ -41,6 +41,8 @@ def test_what_others_lost_ends_what_is_theirs() -> None:
         ("I work at Siemens.", "Complete: I no longer work at Siemens because ___"),
         ("Ich wohne in Trier.", "Meine Tante schreibt grad: Ich wohne jetzt in Rom. Was antworte ich?"),
         ("Ich wohne in Trier.", "Meine Tante hat mir geschrieben: bin nach Rom gezogen. Was antworte ich?"),
+        ("I have a Gold plan.", "Email I got: Dear customer, we have cancelled your Gold plan. Is that spam?"),
+        ("I live in Oxford.", "The chat:\nAnna: I moved to Rome\nAnna: and I quit my job\nMe: wow\nWhat do I answer?"),
         ("我住在成都。", "朋友发来：我搬到重庆了。我该怎么回？"),
     ],
 )
@@ -149,6 +151,7 @@ def test_a_request_before_another_topic_forgets(first: str, second: str) -> None
         ("我住在苏州。", "我搬到沙发上睡了，床太硬"),
         ("我男朋友叫阿杰。", "我梦见和阿杰分手了，吓醒"),
         ("I have a dog called Toby.", "I dreamed that Toby died, woke up crying."),
+        ("I'm a stay-at-home dad.", "I'm no longer at home, call my cell"),
         ("I have a horse named Duke.", "in red dead redemption my horse died :("),
     ],
 )
@@ -174,6 +177,14 @@ def test_what_only_sounds_like_an_end_is_none(first: str, second: str) -> None:
         "Can you check this for grammar? I am a nurse from Manila and I live in Dubai since five years.",
         "Correct my sentence please - Yesterday I go to the dentist and he take out my tooth",
         "Korrigiere meinen Satz bitte. Ich wohnen in Ulm seit zwei Jahr.",
+        "say in German: my wife is pregnant",
+        "Example: I have lived here for ten years. (present perfect)",
+        "Beispiel: Ich habe seit zehn Jahren einen Hund. Ist das Perfekt?",
+        "Math: I have 5 apples and give 2 to my sister",
+        "Assume I'm a diabetic with a nut allergy. Plan a menu.",
+        "Write a text from my dog's perspective. I love my human and I live under the sofa",
+        "The doctor asked if I am allergic to latex",
+        "Meine Mutter meinte nur: ich bin zu alt für sowas",
     ],
 )
 def test_what_is_played_or_pasted_is_no_memory(message: str) -> None:
@@ -211,6 +222,7 @@ def test_a_question_or_errand_is_no_memory(message: str) -> None:
         "My wife (pregnant) can't eat sushi.",
         "I asked him to check my essay. My deadline is May 3.",
         "was ich gern mache ist klettern",
+        "For example: I hate mornings and my boss loves them.",
         "Kann leider keinen Fisch essen, hab ne Allergie",
         "No como carne.",
         "I love wine, esp. Riesling.",

@@ -201,3 +201,13 @@ def test_a_later_value_takes_the_place(first: str, second: str) -> None:
 
 def test_a_diagnosis_without_a_subject_is_kept() -> None:
     assert told("got diagnosed with type 2 diabetes last tuesday.").active
+
+
+def test_a_thing_moved_leaves_the_place() -> None:
+    first, second = "My brother Paul lives in York.", "Paul moved the party from York to Leeds."
+    assert later(told(first, second), first) == [second]
+
+
+def test_a_thing_moved_leaves_its_own_place() -> None:
+    first, second = "Our billing service uses Redis.", "We moved the billing service from Redis to Valkey."
+    assert first not in told(first, second).active
