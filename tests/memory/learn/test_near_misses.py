@@ -222,6 +222,7 @@ def test_a_question_or_errand_is_no_memory(message: str) -> None:
         "My wife (pregnant) can't eat sushi.",
         "I asked him to check my essay. My deadline is May 3.",
         "was ich gern mache ist klettern",
+        "Exercise: I run 5k every day.",
         "For example: I hate mornings and my boss loves them.",
         "Kann leider keinen Fisch essen, hab ne Allergie",
         "No como carne.",
@@ -231,3 +232,14 @@ def test_a_question_or_errand_is_no_memory(message: str) -> None:
 )
 def test_what_resembles_them_is_remembered(message: str) -> None:
     assert any(text in message for text in told(message).active)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [("Hast du einen Führerschein?", "Habe ich, seit 2010."), ("Isst du Nüsse?", "Darf ich nicht, leider.")],
+)
+def test_an_answer_without_its_subject_is_kept(reply: str, answer: str) -> None:
+    world = told("Ich fahre einen Golf.", session="s")
+    world.say("Und?", reply=reply, session="s", seq=2)
+    world.say(answer, session="s", seq=4)
+    assert answer in world.active

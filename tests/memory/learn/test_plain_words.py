@@ -208,6 +208,12 @@ def test_a_thing_moved_leaves_the_place() -> None:
     assert later(told(first, second), first) == [second]
 
 
-def test_a_thing_moved_leaves_its_own_place() -> None:
-    first, second = "Our billing service uses Redis.", "We moved the billing service from Redis to Valkey."
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Our billing service uses Redis.", "We moved the billing service from Redis to Valkey."),
+        ("We use Postgres at work.", "We moved everything from Postgres to MySQL."),
+    ],
+)
+def test_a_thing_moved_leaves_its_own_place(first: str, second: str) -> None:
     assert first not in told(first, second).active
