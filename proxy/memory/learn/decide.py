@@ -118,7 +118,7 @@ class Planner:
     def withhold_replays(self, rows: Iterable[Row]) -> None:
         """Withhold sentences that replayed history or a reply repeats after they were withheld."""
         rows, texts = list(rows), self._withheld
-        for hide, text in pieces(rows):
+        for hide, text in pieces(rows if texts else ()):
             if plain(text) in texts:
                 self._withhold(self._rows[texts[plain(text)].id], [hide])
         for ending in self.past.endings():

@@ -30,6 +30,7 @@ MAX_TITLE = 300  # characters
 MIN_SHARED = 0.6  # of the shorter of two verbs; forms of one verb share at least this prefix
 MIN_PREFIX = 3
 _ANY_DAY = datetime(2020, 1, 1, tzinfo=UTC)
+_Row = tuple[Memory, Task]
 _DONE_WITH = ("done with", "finished with", "fertig mit")
 
 
@@ -137,12 +138,11 @@ def _priority(low: str) -> int:
 
 def _ended(sentence: Sentence, memories: Iterable[Memory], now: datetime, turn: Turn) -> list[Change]:
     """Return the change by which a sentence ends the one task that it matches; none if it matches several."""
-    if sentence.is_question:
+    rows = [] if sentence.is_question else open_tasks(memories)
+    if not rows:
         return []
-    rows = open_tasks(memories)
-    dropped = [pair for pair in rows if _drops(sentence, pair[1].title)]
-    done = [] if dropped else [pair for pair in rows if _does(sentence, pair[1].title)]
-    found = dropped or done
+    dropped = _dropped(sentence, rows)
+    found = dropped or _done(sentence, rows)
     if len(found) != 1:
         return []
     (row, task) = found[0]
@@ -150,22 +150,28 @@ def _ended(sentence: Sentence, memories: Iterable[Memory], now: datetime, turn: 
     return [changed(row, replace(task, status=status), now, turn=turn.id, reason=status)]
 
 
-def _drops(sentence: Sentence, title: str) -> bool:
-    """Return whether a sentence cancels the task of a title."""
-    terms = _terms(title)
-    return any(
-        bool(terms) and all(holds(match["new"], term) for term in terms)
-        for language in languages_in(sentence.low)
-        for match in language.find("drop", sentence.low)
-    )
-
-
-def _does(sentence: Sentence, title: str) -> bool:
-    """Return whether a sentence states that its author did the task: its things, and its verb in the past."""
+def _dropped(sentence: Sentence, tasks: Sequence[_Row]) -> list[_Row]:
+    """Return the tasks that a sentence cancels."""
     tongues = languages_in(sentence.low)
-    own = [one for one in tongues if one.code == tongue(sentence.text)] or tongues
+    named = [match["new"] for language in tongues for match in language.find("drop", sentence.low)]
+    return [
+        (row, task)
+        for row, task in tasks
+        if (terms := _terms(task.title)) and any(all(holds(text, term) for term in terms) for text in named)
+    ]
+
+
+def _done(sentence: Sentence, tasks: Sequence[_Row]) -> list[_Row]:
+    """Return the tasks that a sentence states to be done."""
+    tongues, code = languages_in(sentence.low), tongue(sentence.text)
+    own = [one for one in tongues if one.code == code] or tongues
     if not any(one.has("done", sentence.low) for one in own) or any(one.has("undone", sentence.low) for one in own):
-        return False
+        return []
+    return [(row, task) for row, task in tasks if _does(own, sentence, task.title)]
+
+
+def _does(own: Sequence[Language], sentence: Sentence, title: str) -> bool:
+    """Return whether a sentence names the things of a task, and its verb in the past."""
     terms = _terms(title)
     if HAS_CJK.search(title):
         return bool(terms) and all(holds(sentence.text, term) for term in terms)
