@@ -80,7 +80,8 @@ def slow_on(pattern: re.Pattern[Any], runs: Sequence[Run]) -> list[tuple[Run, fl
         if len(found) >= _ENOUGH:
             break
         length = min(LENGTH * len(run.repeated), MAX)
-        if _cost_ms(pattern, run.text(length), 1) < FLOOR_MS:  # one look clears most
+        look = _cost_ms(pattern, run.text(length), 1)
+        if look < FLOOR_MS or look <= MAX_GROWTH * _cost_ms(pattern, run.text(length // 2), 2):  # clears most
             continue
         half, whole = _cost_ms(pattern, run.text(length // 2), 3), _cost_ms(pattern, run.text(length), 3)
         if whole <= MAX_GROWTH * half:

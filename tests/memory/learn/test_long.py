@@ -125,15 +125,19 @@ def _cost_ms(work: Callable[[], object]) -> float:
 @pytest.mark.parametrize("name", TEXTS)
 def test_learning_is_linear_and_cheap(name: str) -> None:
     """With something said before, as what a message ends is sought there."""
-    costs = []
     World().say(TEXTS[name](_LENGTH // 4))  # phrases are compiled when a text first holds them
-    for length in (_LENGTH // 2, _LENGTH):
-        text = TEXTS[name](length)
-        world = World()
-        world.say("I use Shram and Magnet as productivity tools. I live in Leeds.")
-        costs.append(_cost_ms(lambda world=world, text=text: world.say(text)))  # type: ignore[misc]
-    assert costs[1] < max(_FLOOR_MS, _MAX_GROWTH * costs[0]), costs
-    assert costs[1] / (_LENGTH / 1000) < _MAX_CPU_MS_A_KB, costs
+    whole = _learning_ms(TEXTS[name](_LENGTH))
+    if whole < _FLOOR_MS:
+        return
+    half = _learning_ms(TEXTS[name](_LENGTH // 2))
+    assert whole < _MAX_GROWTH * half, (half, whole)
+    assert whole / (_LENGTH / 1000) < _MAX_CPU_MS_A_KB, whole
+
+
+def _learning_ms(text: str) -> float:
+    world = World()
+    world.say("I use Shram and Magnet as productivity tools. I live in Leeds.")
+    return _cost_ms(lambda: world.say(text))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -141,9 +145,11 @@ def test_what_is_done_with_every_message_is_linear(name: str) -> None:
     """A suspect is measured again: milliseconds of a busy machine grow by themselves."""
     short, long = (TEXTS[name](length) for length in (_LENGTH, 2 * _LENGTH))
     for work in (redact, without_blocks, line, tokens, tongue, lambda text: pieces_of("user", text)):
+        if _least_ms(work, long, 1) < _FLOOR_MS:
+            continue
         for times in (2, 5):
             costs = [_least_ms(work, text, times) for text in (short, long)]
-            if is_linear := costs[1] < max(_FLOOR_MS, _MAX_GROWTH * costs[0]):
+            if is_linear := costs[1] < _MAX_GROWTH * costs[0]:
                 break
         assert is_linear, (work, costs)
 
