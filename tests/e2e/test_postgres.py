@@ -20,11 +20,11 @@ def injected(speaker: Speaker, provider: FakeProvider, text: str) -> str:
 
 
 def test_it_learns_forgets_and_outlives_a_restart(
-    tmp_path: Path, provider: FakeProvider, postgres: Callable[[], str]
+    tmp_path: Path, provider: FakeProvider, postgres: Callable[[str], str]
 ) -> None:
     provider.script(agreeing)
     key, question = new_key(), "What are the productivity tools that I use?"
-    options = {"upstream": provider.base_url, "store": {"database_url": postgres()}}
+    options = {"upstream": provider.base_url, "store": {"database_url": postgres("template1")}}
     with Running(tmp_path, **options) as server, speaking(server, key) as anne:
         told = anne.tell("I use Shram and Magnet as productivity tools.")
         assert anne.texts() == {"I use Shram as productivity tools.", "I use Magnet as productivity tools."}

@@ -1,4 +1,4 @@
-"""A real Postgres, from a wheel, for all tests that ask for it; each gets an empty database of its own.
+"""A real Postgres, from a wheel, for all tests that ask for it; each gets a database of its own.
 
 Postgres does not run as root: there the wheel makes a system user ``pgserver`` for it.
 """
@@ -20,12 +20,12 @@ import sqlalchemy as sa
 
 _LOCK = Path(tempfile.gettempdir()) / f"throughline-postgres-{os.getuid()}.lock"
 
-NewDatabase = Callable[[], str]
+NewDatabase = Callable[[str], str]
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[NewDatabase]:
-    """Return what makes an empty database and returns its URL."""
+    """Return what makes a database, a copy of the one named, and returns its URL; ``template1`` is empty."""
     folder = Path(tempfile.mkdtemp(prefix="throughline-postgres-"))  # short: a socket's path has at most 107 characters
     runtime = folder / "runtime"
     runtime.mkdir(mode=0o700)
@@ -42,9 +42,9 @@ def postgres() -> Iterator[NewDatabase]:
     server.psql("SELECT pg_reload_conf();")
     numbers = itertools.count()
 
-    def new() -> str:
+    def new(template: str) -> str:
         name = f"test_{next(numbers)}"
-        server.psql(f"CREATE DATABASE {name};")
+        server.psql(f"CREATE DATABASE {name} TEMPLATE {template};")
         url = sa.make_url(server.get_uri()).set(drivername="postgresql", database=name)
         return url.render_as_string(hide_password=False)
 
