@@ -33,7 +33,7 @@ def texts(http: httpx.Client) -> set[str]:
 
 
 def test_turn_after_a_verified_erase_survives_kill(tmp_path: Path, provider: FakeProvider) -> None:
-    served = Served(tmp_path, provider.base_url)
+    served = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="2")  # what the dead held
     served.start()
     try:
         http = served.http(KEYS[0])

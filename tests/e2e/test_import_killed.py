@@ -10,8 +10,8 @@ from tests.api.test_transfer import chat_node
 from tests.e2e.test_crash import KEYS, Served, wait_for
 from tests.fakes.provider import FakeProvider
 
-CONVERSATIONS = 240
-KILLS = 3
+CONVERSATIONS = 160
+KILLS = 2
 
 
 def conversation(number: int) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def conversation(number: int) -> dict[str, Any]:
 def test_an_import_survives_every_kill(tmp_path: Path) -> None:
     content = json.dumps([conversation(number) for number in range(CONVERSATIONS)]).encode()
     with FakeProvider() as provider:
-        server = Served(tmp_path, provider.base_url)
+        server = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="2")  # what the dead held
         server.start()
         http, at = server.http(KEYS[0]), server.base_url
         job = http.post(f"{at}/import", content=content).json()["id"]
