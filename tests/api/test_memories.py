@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from datetime import datetime
 from typing import Any
 
 import httpx
@@ -249,7 +250,7 @@ def test_history_tells_each_step_and_its_cause(alice: Speaker) -> None:
     assert steps[0]["turn"] == magnet["source"].removeprefix("turn:")
     for earlier, later in itertools.pairwise(steps):
         assert later["before"] == earlier["after"]
-        assert later["at"] >= earlier["at"]
+        assert datetime.fromisoformat(later["at"]) >= datetime.fromisoformat(earlier["at"])
     assert steps[-2]["turn"] is None
     assert steps[-1]["turn"].startswith("turn_")
     now = alice.get(f"/memories/{magnet['id']}")
