@@ -19,7 +19,7 @@ from tests.shown.files import wait_read
 from tests.talking import Speaker, speaking
 
 
-@pytest.mark.parametrize("letter", ["&", "w ", "\u6f22", "<b>"])
+@pytest.mark.parametrize("letter", ["&", "w ", "\u6f22"])
 def test_no_page_outgrows_its_limit(server: Running, letter: str) -> None:
     browser = Browser(server)
     with speaking(server) as bob, closing(browser.http):
