@@ -18,6 +18,7 @@ __all__ = ["anyio_backend", "log_lines", "provider"]
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # speed is no law
 settings.load_profile("laws")
 
+YOUNG_OBJECTS = (10_000, 5, 5)  # as the server sets it for itself; the old are looked at twice as seldom
 MAX_PROCESSES = 8  # each may hold a server with its model, and a Postgres
 
 
@@ -34,6 +35,7 @@ def pytest_collection() -> Generator[None, object, object]:
     collected = yield
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*YOUNG_OBJECTS)
     gc.enable()
     return collected
 
