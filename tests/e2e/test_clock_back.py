@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import Clock
+from proxy.worker import schedule as schedule_module
 from tests.fakes.provider import FakeProvider
 from tests.running import Ahead, Running
 from tests.serving import agreeing
@@ -28,7 +29,10 @@ def injected(speaker: Speaker, provider: FakeProvider, **headers: str) -> str:
     return str(provider.last.json["messages"])
 
 
-def test_turns_of_a_clock_ahead_are_learned(tmp_path: Path, provider: FakeProvider) -> None:
+def test_turns_of_a_clock_ahead_are_learned(
+    tmp_path: Path, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule_module, "_TICK_S", 0.2)
     key = new_key()
     waiting = {"upstream": provider.base_url, "clock": Ahead(timedelta(days=1)), "worker": {"enabled": False}}
     with Running(tmp_path, **waiting) as server, speaking(server, key) as anne:
