@@ -50,6 +50,11 @@ class Handler(ResponseHandler):
             set_exception(body, aiohttp.ClientPayloadError("The body cannot be parsed."), error)
 
 
+def handle_everywhere() -> None:
+    """Make every aiohttp connector of this process use ``Handler``: LiteLLM creates its own and takes no other."""
+    aiohttp.connector.ResponseHandler = Handler  # type: ignore[attr-defined]
+
+
 @dataclass(slots=True)
 class Use:
     """Connection of one request; ``handler`` is None until there is one."""

@@ -40,6 +40,7 @@ from proxy.upstream.base import (
     patience,
     whole_body,
 )
+from proxy.upstream.connections import handle_everywhere
 from proxy.upstream.kept import KeptReplies
 from proxy.upstream.litellm_callbacks import QUIETLY, Callbacks
 from proxy.upstream.litellm_error import error_object, translate
@@ -233,6 +234,7 @@ def _import() -> Any:
     found = importlib.util.find_spec("litellm")
     for folder in found.submodule_search_locations or () if found else ():
         set_default_variable("TIKTOKEN_CACHE_DIR", str(Path(folder) / "litellm_core_utils" / "tokenizers"))
+    handle_everywhere()
     litellm: Any = importlib.import_module("litellm")
     litellm.telemetry = False
     litellm.suppress_debug_info = True

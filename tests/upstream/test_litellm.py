@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import time
@@ -14,11 +15,12 @@ from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
 
 from proxy.dialects import chat as chat_wire
-from proxy.errors import InvalidRequest, Unauthorized, UpstreamTimeout
+from proxy.errors import InvalidRequest, Unauthorized, UpstreamTimeout, UpstreamUnreachable
+from proxy.process.threads import spawn
 from proxy.upstream import litellm
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider
-from tests.fakes.replies import Gate, Hang, Reply
+from tests.fakes.replies import Gate, Hang, Raw, Reply
 from tests.upstream.through_litellm import CLAUDE, GEMINI, MESSAGES, ask, chat, events, to, upstream
 
 __all__ = ["upstream"]
@@ -92,6 +94,44 @@ async def test_events_leave_at_once_and_hang_up_arrives(upstream, provider, mode
     closed_at = time.monotonic()
     await response.aclose()
     assert await provider.hung_up(provider.last) - closed_at < 20
+
+
+def broken(kind: bytes, start: bytes, gate: Gate, held: Gate) -> Raw:
+    """A reply that ends in a broken chunk while the provider keeps its connection open."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: " + kind + b"\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return Raw([head + b"%x\r\n%b\r\n" % (len(start), start), gate, b"zz\r\nboo", held])
+
+
+async def test_row_41_broken_chunk_ends_a_stream(upstream, provider):
+    gate, held = Gate(), Gate()
+    start = b"".join(replies.anthropic("one two", stream_asked=True).chunks[:4])
+    provider.then(broken(b"text/event-stream", start, gate, held))
+    response = await upstream.send(chat(stream=True), to(upstream, provider))
+    gate.open()
+    try:
+        async with asyncio.timeout(20):
+            body = b"".join([chunk async for chunk in response.chunks()])
+    finally:
+        held.open()
+        await response.aclose()
+    assert b"[DONE]" not in body
+
+
+async def test_row_41_broken_chunk_ends_a_whole_reply(upstream, provider):
+    gate, held = Gate(), Gate()
+    provider.then(broken(b"application/json", b'{"id":"msg",', gate, held))
+
+    async def go_on() -> None:
+        await provider.requests()
+        gate.open()
+
+    spawn(go_on(), "let the reply go on")
+    try:
+        with pytest.raises(UpstreamUnreachable):
+            async with asyncio.timeout(20):
+                await ask(upstream, chat(), to(upstream, provider))
+    finally:
+        held.open()
 
 
 async def test_row_80_no_keys_or_prompts_are_written(upstream, provider, capfd, caplog):
