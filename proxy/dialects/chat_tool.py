@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from proxy.dialects.reply import parsed
-from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, summed
+from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, json_bytes, summed
 from proxy.events import Event
 
 _DONE = b"[DONE]"
@@ -58,7 +56,7 @@ class ChatFilter(ReplyFilter):
             counted = event_bytes(self._joined(self._counted)) if self._counted else b""
             return event_bytes({**self._frame, "choices": [{**choice, "delta": {}}]}) + counted + b"data: [DONE]\n\n"
         message = {"role": "assistant", "content": self._before}
-        return orjson.dumps({**self._frame, "choices": [{**choice, "message": message}], "usage": self.usage or None})
+        return json_bytes({**self._frame, "choices": [{**choice, "message": message}], "usage": self.usage or None})
 
     def _start(self) -> None:
         self._text = ""  # text of the current reply
@@ -89,7 +87,7 @@ class ChatFilter(ReplyFilter):
             message["tool_calls"] = [one for one in calls if _named(one) != self.name]
         if self._before and (said is None or isinstance(said, str)):
             message["content"] = self._before + (said or "")
-        return orjson.dumps(self._joined(reply))
+        return json_bytes(self._joined(reply))
 
     def _event(self, event: Event) -> bytes:
         if event.data.strip() == _DONE:
@@ -100,7 +98,9 @@ class ChatFilter(ReplyFilter):
         self._count(chunk)
         if not chunk["choices"]:
             self._counted = chunk
-            return b"" if self.wants_more else event_bytes(self._joined(chunk))
+            if self.wants_more:
+                return b""
+            return event_bytes(self._joined(chunk)) if self.round else as_it_came(event)
         is_changed = self.round > 0
         for choice in chunk["choices"]:
             is_changed |= isinstance(choice, dict) and self._choice(choice)
@@ -119,7 +119,7 @@ class ChatFilter(ReplyFilter):
             self._text += delta["content"]
         if isinstance(delta.get(_THOUGHTS), str):
             self._beside[_THOUGHTS] = self._beside.get(_THOUGHTS, "") + delta[_THOUGHTS]
-        if self._has_role and delta.pop("role", None):
+        if self.round and self._has_role and delta.pop("role", None):
             is_changed = True
         if choice.get("finish_reason") and self._ours and not self._theirs:
             self._end()

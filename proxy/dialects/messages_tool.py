@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from proxy.dialects.reply import parsed
-from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, summed
+from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, json_bytes, summed
 from proxy.events import Event
 
 _GROWING = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
@@ -57,7 +55,7 @@ class MessagesFilter(ReplyFilter):
         ended = {"stop_reason": "end_turn", "stop_sequence": None}
         if not is_stream:
             content = [*self._before]
-            return orjson.dumps({**self._last, **ended, "id": self._id, "content": content, "usage": self.usage})
+            return json_bytes({**self._last, **ended, "id": self._id, "content": content, "usage": self.usage})
         delta = {"type": "message_delta", "delta": ended, "usage": self.usage}
         return event_bytes(delta, b"message_delta") + event_bytes({"type": "message_stop"}, b"message_stop")
 
@@ -82,7 +80,7 @@ class MessagesFilter(ReplyFilter):
             return b""
         if len(shown) == len(content) and not self.round:
             return None
-        return orjson.dumps({**reply, "id": self._id, "content": [*self._before, *shown], "usage": self.usage})
+        return json_bytes({**reply, "id": self._id, "content": [*self._before, *shown], "usage": self.usage})
 
     def _event(self, event: Event) -> bytes:
         body = parsed(event.data)
@@ -142,7 +140,7 @@ class MessagesFilter(ReplyFilter):
     def _end(self, reason: object) -> None:
         calls = [one for one in self._blocks.values() if one.get("type") == "tool_use"]
         ours = [one for one in calls if self._is_ours(one)]
-        self.calls = [Call(str(one.get("id")), orjson.dumps(one.get("input") or {}).decode()) for one in ours]
+        self.calls = [Call(str(one.get("id")), json_bytes(one.get("input") or {}).decode()) for one in ours]
         self.wants_more = reason == "tool_use" and bool(ours) and len(ours) == len(calls)
 
     def _add_usage(self, usage: object) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from proxy.dialects.body import replaced
 from proxy.dialects.reply import parsed
-from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, summed
+from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, json_bytes, summed
 from proxy.events import Event
 
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
@@ -82,7 +80,7 @@ class ResponsesFilter(ReplyFilter):
         """Return the end of a reply whose last round still calls the tool, but gets no answer."""
         response = self._joined({**self._last, "output": self._before}, is_stream=is_stream)
         if not is_stream:
-            return orjson.dumps(response)
+            return json_bytes(response)
         ended: dict[str, Any] = {"type": "response.completed", "response": response}
         return self._numbered({**ended, "sequence_number": 0} if self._sequence else ended, b"response.completed")
 
@@ -101,7 +99,7 @@ class ResponsesFilter(ReplyFilter):
         self._end(reply, output, is_complete=reply.get("status") in (None, "completed"))
         if self.wants_more:
             return b""
-        return orjson.dumps(self._joined({**reply, "output": self._output_of(output)}, is_stream=False))
+        return json_bytes(self._joined({**reply, "output": self._output_of(output)}, is_stream=False))
 
     def _event(self, event: Event) -> bytes:
         body = parsed(event.data)

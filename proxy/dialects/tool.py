@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -138,7 +139,7 @@ def appended(
         is_made: Create a missing list.
         first: Converts a string value, given as its JSON text, into the JSON of the first item.
     """
-    new = ",".join(orjson.dumps(one).decode() for one in items)
+    new = ",".join(json_bytes(one).decode() for one in items)
     edits: list[Edit] = []
 
     def visit(name: str, at: int) -> int | None:
@@ -187,4 +188,12 @@ def as_it_came(event: Event) -> bytes:
 
 def event_bytes(value: Mapping[str, Any], name: bytes = b"") -> bytes:
     """Return the bytes of an event with a JSON value."""
-    return as_it_came(Event(orjson.dumps(value), name))
+    return as_it_came(Event(json_bytes(value), name))
+
+
+def json_bytes(value: Mapping[str, Any]) -> bytes:
+    """Return a parsed reply as JSON, also with numbers beyond 64 bits and lone surrogates, which orjson refuses."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value, separators=(",", ":")).encode()

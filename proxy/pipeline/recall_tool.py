@@ -27,7 +27,7 @@ from proxy.text.quoted import marked
 from proxy.text.secrets import redact
 from proxy.text.tokens import count
 from proxy.upstream.base import UpstreamCut, UpstreamResponse
-from proxy.upstream.headers import find, is_event_stream, value_of
+from proxy.upstream.headers import READABLE_AT_ONCE, READABLE_WHOLE, find, is_event_stream, value_of
 
 MAX_CALLS = 4  # rounds within one reply
 _MAX_TOKENS = 3000  # of one answer
@@ -59,9 +59,9 @@ class Answering:
 
     @property
     def _is_ours(self) -> bool:
-        return self.status < 300 and (find(self.response.headers, "content-encoding") or "identity") in (
-            *("identity", "gzip", "x-gzip", "deflate"),
-        )
+        """Return whether the reply can be read: a whole one also compressed, a stream only as it is."""
+        readable = READABLE_AT_ONCE if is_event_stream(self.response.headers) else (*READABLE_WHOLE, "x-gzip")
+        return self.status < 300 and (find(self.response.headers, "content-encoding") or "identity") in readable
 
     async def aclose(self) -> None:
         """Close the current upstream reply."""

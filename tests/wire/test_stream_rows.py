@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,13 @@ from typing import Any
 import orjson
 import pytest
 
+from proxy.events import split
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import DONE, SSE_HEADERS, Gate, Raw, Reply
 from tests.running import Running
 from tests.wire.conftest import WIRES, Wire, ask, asked_anywhere
-from tests.wire.rawhttp import ended_whole
+from tests.wire.rawhttp import ended_whole, unframed
 
 STREAM = ask(stream=True)
 _CLOSED_S = 0.05
@@ -144,6 +147,42 @@ def test_row_35_and_39_recall_tool_delays_no_event(remembering: Wire, path: str)
         tap.until(b": a second\n\n")
         tap.ended()
     assert '"recall"' in remembering.seen.body.decode()
+
+
+ODD = b'{"type":"response.output_text.delta","choices":[{"index":0,"delta":{"role":"assistant","content":"\\ud83d"}}]'
+
+
+@pytest.mark.parametrize("path", WIRES)
+def test_recall_tool_survives_numbers_and_surrogates(remembering: Wire, path: str) -> None:
+    event = b"data: " + ODD + b',"seed":123456789012345678901234567890}\n\n'
+    remembering.provider.then(sse(event, event, DONE))
+    body = {name: value for name, value in asked_anywhere(stream=True).items() if name != "prompt"}
+    with remembering.tap(body, path, x_memory_tools="on") as tap:
+        shown = unframed(tap.ended())
+    assert [json.loads(one.data) for one in split(shown)[:2]] == [json.loads(event[6:])] * 2
+
+
+def test_recall_tool_leaves_a_first_chat_reply_alone(remembering: Wire) -> None:
+    usage = b'data: {"choices": [], "usage": {"total_tokens": 3}}\n\n'
+    pieces = [
+        *events("Hello"),
+        b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"!"}}]}\n\n',
+        usage,
+    ]
+    pieces.insert(0, b'data: {"id":"c","created":1,"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n')
+    remembering.provider.then(sse(*pieces, DONE))
+    answer = remembering.send(STREAM, x_memory_tools="on")
+    assert answer.body == b"".join([*pieces, DONE])
+
+
+@pytest.mark.parametrize("path", WIRES)
+def test_recall_tool_passes_a_compressed_stream(remembering: Wire, path: str) -> None:
+    packed = gzip.compress(b"".join([*events("Hello"), DONE]))
+    headers = (*SSE_HEADERS, ("content-encoding", "gzip"))
+    remembering.provider.then(Reply([packed], headers=headers, framing="chunked"))
+    body = {name: value for name, value in asked_anywhere(stream=True).items() if name != "prompt"}
+    answer = remembering.send(body, path, x_memory_tools="on")
+    assert (answer.body, answer.header("content-encoding")) == (packed, "gzip")
 
 
 @pytest.mark.parametrize("cut", range(1, 12))
