@@ -242,9 +242,9 @@ def _ahead(whole: str, content: Span | None, text: str, kind: str) -> Edit:
 
 
 def _parse_leniently(body: bytes) -> Any:
-    """Parse JSON that orjson refuses but providers may accept: huge numbers, lone surrogates, deep nesting."""
+    """Parse JSON that orjson refuses but providers may accept: huge numbers, lone surrogates, a byte order mark."""
     try:
-        return _without_surrogates(json.loads(body.decode(), parse_int=_integer, parse_constant=_refuse))
+        return _without_surrogates(json.loads(body.decode("utf-8-sig"), parse_int=_integer, parse_constant=_refuse))
     except (ValueError, RecursionError) as error:
         raise InvalidJson(error) from error
 

@@ -37,8 +37,8 @@ class Edit:
 
 
 def root(text: str) -> int:
-    """Return the start of the text's only value."""
-    return _after_space(text, 0)
+    """Return the start of the text's only value, behind a byte order mark if there is one."""
+    return _after_space(text, int(text.startswith("\ufeff")))
 
 
 def walk_object(text: str, start: int, visit: Visit[str]) -> int:
