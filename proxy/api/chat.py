@@ -64,6 +64,7 @@ class Completions:
         try:
             body, headers = await read_body(receive), list(exchange.headers)
             if find(headers, "content-encoding") is not None:  # in a thread: 50 kB may become 50 MB
+                exchange.as_written = body, headers
                 body, headers = await in_thread("cpu", plain, body, headers, limit=limit)
             exchange.body, exchange.headers = body, headers
         except ClientGone:

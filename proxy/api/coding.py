@@ -1,4 +1,4 @@
-"""Decompression of request bodies before forwarding, as few providers accept compressed ones."""
+"""Decompression of request bodies, where they are read or changed; few providers accept compressed ones."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ _MODELS = "models"
 class _Asked:
     """A request, with the fields of its body that routing needs."""
 
-    def __init__(self, scope: Scope, path: str, headers: Headers, body: bytes) -> None:
+    def __init__(self, scope: Scope, path: str, headers: Headers, body: bytes, limit: int) -> None:
         self.scope = scope
         self.method: str = scope["method"]
         self.is_anthropics = is_anthropics(scope)
@@ -112,23 +112,33 @@ class _Asked:
         self.query = scope["query_string"].decode("latin-1")
         self.headers = headers
         self.body = body
-        self.fields = fields = _fields(body) if path in _WITH_MODEL else {}
+        self._plain = body, headers
+        if path in _WITH_MODEL or path in _WITH_FORM:
+            with suppress(ProxyError):  # an unreadable body goes to the provider too
+                self._plain = plain(body, headers, limit=limit)
+        readable = self._plain[0]
+        self.fields = fields = _fields(readable) if path in _WITH_MODEL else {}
         model = fields.get("model")
         self.form = value_of(headers, "content-type") if path in _WITH_FORM and is_form(headers) else ""
-        self.model = model_named(body, self.form) if self.form else model if isinstance(model, str) else ""
+        self.model = model_named(readable, self.form) if self.form else model if isinstance(model, str) else ""
         self.is_stream = fields.get("stream") is True
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
         self.passage = passage_of(scope)
         self.passage.model = self.model
         self.memory = "off; n=0; tokens=0"  # as in the header
 
+    def change(self, body: bytes, headers: Headers) -> None:
+        """Replace the body, which is not compressed, and its headers."""
+        self.body, self.headers = self._plain = body, headers
+
     async def request(self, target: Target, *, readable: bool) -> UpstreamRequest:
         """Return the request for a target; only the model's name differs between targets."""
-        body = self.body
+        body, headers = self.body, self.headers
         if self.model and target.model is not None and target.model != self.model:
             form, name = self.form, target.model
+            body, headers = self._plain
             body = with_model(body, form, name) if form else chat.replace_model(body, name)
-        return UpstreamRequest(self.method, self.path, self.query, self.headers, body, self.is_stream, readable)
+        return UpstreamRequest(self.method, self.path, self.query, headers, body, self.is_stream, readable)
 
 
 class Passthrough:
@@ -150,7 +160,8 @@ class Passthrough:
         receive = limited(scope, receive, admission.body_bytes, admission.limit_name)
         send = watched(send, admission.ticket)
         try:
-            await self._serve(_Asked(scope, path, headers, await read_body(receive)), admission, receive, send)
+            asked = _Asked(scope, path, headers, await read_body(receive), admission.body_bytes)
+            await self._serve(asked, admission, receive, send)
         except ClientGone:
             return
         except ProxyError as error:
@@ -180,7 +191,7 @@ class Passthrough:
         exchange.identity = admission.identity
         with suppress(InvalidRequest):  # its provider reports what is wrong with it
             await counted(exchange, self._services)
-            asked.body, asked.headers = as_sent(exchange, exchange.upstream_body)
+            asked.change(*as_sent(exchange, exchange.upstream_body))
             asked.memory = str(exchange.memories())
 
     def _plan(self, asked: _Asked) -> Plan | None:

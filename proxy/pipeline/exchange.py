@@ -51,6 +51,7 @@ class Exchange:
     """State of one request.
 
     Attributes:
+        as_written: Body and headers of a compressed request as the client sent them; None: ``body`` and ``headers``.
         identity: Set by admission, before the body is read.
         replayed: Scope of a request that is no turn, but needs the earlier blocks of its conversation.
         off_reason: Why memory is off, if neither the client nor its key says so.
@@ -73,6 +74,8 @@ class Exchange:
     request_id: str = field(default_factory=lambda: f"req_{secrets.token_hex(12)}")
     receipt_id: str = field(default_factory=lambda: f"rcpt_{secrets.token_hex(12)}")
     timings: Timings = field(default_factory=Timings)
+
+    as_written: tuple[bytes, list[tuple[str, str]]] | None = None
 
     # identify
     request: ChatRequest | None = None
@@ -174,6 +177,11 @@ class Exchange:
         return self.now
 
     @property
+    def is_off(self) -> bool:
+        """Return whether memory is off for this request."""
+        return self.scope is None or self.mode == "off"
+
+    @property
     def reads(self) -> bool:
         """Return whether this request recalls memory."""
         return self.scope is not None and self.mode in ("full", "read", "observe", "ephemeral")
@@ -210,7 +218,7 @@ class Exchange:
 
     def memories(self) -> Memories:
         """Return the effect of memory on this request."""
-        if self.scope is None or self.mode == "off":
+        if self.is_off:
             return Memories("off", reason=self.off_reason or (self.identity.reason if self.scope is None else ""))
         is_changed = self.upstream_body is not self.resolved_body
         kept = self.assembly.shown_kept if self.mode != "observe" else 0

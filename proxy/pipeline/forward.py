@@ -27,10 +27,12 @@ from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, Whole
 from proxy.upstream.failover import Plan
 from proxy.upstream.headers import value_of
 from proxy.upstream.messages import MessagesOverChat
+from proxy.upstream.wire import WireUpstream
 
 _REFUSED = "refused"
 _MAX_READ = 256 * 1024  # bytes of a refusal that is not JSON
 _STATUSES = frozenset({400, 413, 422})
+_UNREAD = frozenset({400, 415, 422})  # of providers that cannot read a compressed body
 # Refusals that a memory block may cause: by the context window, and by content filters.
 _CAUSES = (
     "context_length", "context length", "context window", "prompt is too long", "too many tokens", "maximum length",
@@ -40,7 +42,9 @@ _CAUSES = (
 
 
 async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
-    """Send the request; return once the head of the reply has arrived. If refused because of memory, retry without it.
+    """Send the request; return once the head of the reply has arrived.
+
+    It is sent once more without memory if refused because of it, and uncompressed if its provider may not read it.
 
     Raises:
         UpstreamUnreachable: If the connection fails, or its other end is not an API.
@@ -75,9 +79,12 @@ def _plan(exchange: Exchange) -> Plan:
 
 def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequest:
     """Return the request for a target; the body names the model as the target does."""
+    is_packed = _is_packed(exchange, target, body)
     if target.model is not None and target.model != exchange.model:
         body = exchange.dialect.replace_model(body, target.model)
     body, headers = as_sent(exchange, body, is_native=not isinstance(target.upstream, MessagesOverChat))
+    if is_packed and exchange.as_written is not None:
+        body, headers = exchange.as_written
     return UpstreamRequest(
         exchange.method,
         exchange.path,
@@ -86,6 +93,17 @@ def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequ
         body,
         stream=exchange.streams,
         readable=exchange.listens or exchange.ticket.counts_tokens or exchange.handing is not None,
+    )
+
+
+def _is_packed(exchange: Exchange, target: Target, body: bytes) -> bool:
+    """Return whether a body goes to the provider compressed as it came: memory is off, and nothing else changes it."""
+    return (
+        exchange.as_written is not None
+        and exchange.is_off
+        and body is exchange.body
+        and target.model in (None, exchange.model)
+        and isinstance(target.upstream, WireUpstream)
     )
 
 
@@ -169,14 +187,16 @@ def _is_smaller(exchange: Exchange, services: Services, target: Target) -> bool:
 async def _what_to_change(
     exchange: Exchange, response: UpstreamResponse
 ) -> tuple[Callable[[Exchange], None] | None, UpstreamResponse]:
-    """Return the change for a second try if memory caused the refusal, else None, and the reply.
+    """Return the change for a second try if memory or a compressed body caused the refusal, else None, and the reply.
 
     The reply is a whole one if it had to be read. A compacted request is not reset to the client's own body, which
     fits the window even less.
     """
     is_changed = exchange.upstream_body is not exchange.resolved_body
     may_take_back = is_changed and exchange.placed.compaction is None and not exchange.continues
-    if response.status not in _STATUSES or not (may_take_back or exchange.placed.bound is not None):
+    may_unpack = exchange.target is not None and _is_packed(exchange, exchange.target, exchange.upstream_body)
+    may_change = response.status in _STATUSES and (may_take_back or exchange.placed.bound is not None)
+    if not may_change and not (may_unpack and response.status in _UNREAD):
         return None, response
     try:
         body = b"".join([piece async for piece in response.chunks()])
@@ -190,9 +210,16 @@ async def _what_to_change(
     ).error
     told = str(error).lower() if error is not None else body[:_MAX_READ].decode("utf-8", "replace").lower()
     whole = WholeResponse(response.status, headers, body)
+    if may_unpack:
+        return _unpack, whole
     if is_to_mend(exchange, told):
         return mend, whole
     return _take_back if may_take_back and any(cause in told for cause in _CAUSES) else None, whole
+
+
+def _unpack(exchange: Exchange) -> None:
+    """Let the request go without the client's compression, which its provider may not read."""
+    exchange.as_written = None
 
 
 def _take_back(exchange: Exchange) -> None:

@@ -150,8 +150,9 @@ def test_row_12_compressed_body_is_accepted(wire: Wire, coding: str) -> None:
     raw = orjson.dumps(ask())
     packed = zlib.compress(raw) if coding == "deflate" else gzip.compress(raw)
     assert wire.send(packed, content_encoding=coding).status == 200
-    assert without_memory(wire.seen.body) == raw
-    assert wire.seen.header("content-encoding") is None
+    is_off = wire.memory == "off"  # then the same bytes
+    assert without_memory(wire.seen.body) == (packed if is_off else raw)
+    assert wire.seen.header("content-encoding") == (coding if is_off else None)
 
 
 def test_row_12_unknown_coding_is_415(wire: Wire) -> None:
@@ -222,6 +223,10 @@ def test_row_78_duplicate_keys_and_big_numbers_survive(wire: Wire) -> None:
         b'"content":"' + QUESTION.encode() + b' \\u00e9 \\/ \\ud83d\\ude00"}]}'
     )
     assert_arrives(wire, body)
+
+
+def test_row_78_byte_order_mark_survives(wire: Wire) -> None:
+    assert_arrives(wire, b"\xef\xbb\xbf" + orjson.dumps(ask()))
 
 
 def test_row_78_lone_surrogate_survives(wire: Wire) -> None:
