@@ -91,9 +91,13 @@ class LanceStore(LanceRows):
         """Close every table."""
         self._tables.close()
 
-    async def memories(self, scope: Scope) -> list[Memory]:
-        """Return all memories of the user, of every agent and status; the caller filters by ``scope.sees``."""
-        return await self._values(MEMORIES, scope)
+    async def memories(self, scope: Scope, *, session: str | None = None) -> list[Memory]:
+        """Return all memories of the user, or of one session, of every agent and status.
+
+        The caller filters by ``scope.sees``.
+        """
+        where = None if session is None else filters.any_of("session", [session])
+        return await self._values(MEMORIES, scope, where=where)
 
     async def newest(
         self, scope: Scope, *, status: str = "", before: tuple[datetime, str] | None = None

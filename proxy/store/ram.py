@@ -53,9 +53,10 @@ class RamStore:
         """Delete all rows."""
         self._tables.clear()
 
-    async def memories(self, scope: Scope) -> list[Memory]:
-        """Return all memories of the user."""
-        return [row.item for row in self._table(scope, "memories").rows.values()]
+    async def memories(self, scope: Scope, *, session: str | None = None) -> list[Memory]:
+        """Return all memories of the user, or of one session."""
+        rows = [row.item for row in self._table(scope, "memories").rows.values()]
+        return [row for row in rows if session in (None, row.session)]
 
     async def newest(
         self, scope: Scope, *, status: str = "", before: tuple[datetime, str] | None = None

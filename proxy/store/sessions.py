@@ -15,7 +15,7 @@ from proxy.errors import NotFound
 from proxy.store.pairs import Pair, find_pairs
 from proxy.store.partitions import listed, owned
 from proxy.store.sql import Database
-from proxy.store.tables import bindings, chain, compactions, ledger, metadata, replies, sessions
+from proxy.store.tables import bindings, chain, compactions, journal, ledger, metadata, replies, sessions
 from proxy.text.secrets import redact_name
 from proxy.types import Scope
 
@@ -234,9 +234,12 @@ class Sessions:
 
         return await self._db.submit(update)
 
-    async def idle(self, *, before: datetime, limit: int) -> list[Scope]:
-        """Return the scopes of all users' open sessions that were last used before a time."""
-        values = {"before": to_ms(before), "limit": limit}
+    async def idle(self, *, before: datetime, limit: int, max_pending: int) -> list[Scope]:
+        """Return the scopes of open sessions that were last used before a time.
+
+        Users with more than ``max_pending`` pending turns are left out until these are learned.
+        """
+        values = {"before": to_ms(before), "limit": limit, "max_pending": max_pending}
         rows = await self._db.query(lambda connection: connection.execute(_IDLE, values).all())
         return [Scope("", row.owner, row.agent, row.id) for row in rows]
 
@@ -301,9 +304,16 @@ _NAMED = (
     .order_by(sessions.c.last_ms.desc(), sessions.c.id.desc())
     .limit(1)
 )
+_LONG_QUEUES = (
+    sa.select(journal.c.owner)
+    .where(journal.c.stage < sa.literal_column("2"))
+    .group_by(journal.c.owner)
+    .having(sa.func.count() > sa.bindparam("max_pending"))
+)
 _IDLE = (
     sa.select(sessions.c.owner, sessions.c.agent, sessions.c.id)
     .where(sessions.c.ended_ms.is_(None), sessions.c.arrived_ms < sa.bindparam("before"))
+    .where(sessions.c.owner.not_in(_LONG_QUEUES))
     .order_by(sessions.c.arrived_ms)
     .limit(sa.bindparam("limit"))
 )

@@ -8,7 +8,8 @@ from datetime import timedelta
 import structlog
 
 from proxy.errors import ProxyError
-from proxy.memory.conversations.episode import concerning, rolled_up, summarised
+from proxy.memory.changes.book import TURNS_AT_ONCE
+from proxy.memory.conversations.episode import concerning, is_worth_summary, rolled_up, summarised
 from proxy.memory.conversations.summarize import Utterance
 from proxy.memory.conversations.summary_model import ModelSummarizer
 from proxy.memory.conversations.transcript import episodes_of
@@ -23,6 +24,7 @@ from proxy.types import Episode, Memory, Scope
 _log = structlog.get_logger(__name__)
 _MODEL_TOKENS = 300  # maximum length of a model's summary
 _MAX_AT_ONCE = 50  # sessions ended in one tick
+_SUMMARIES = ('"kind":"summary"',)
 
 
 async def end_conversation(services: Services, scope: Scope) -> Session:
@@ -44,7 +46,7 @@ async def end_idle(services: Services) -> int:
     """End the sessions that are idle for too long; return their number."""
     now = services.clock.now()
     before = now - timedelta(minutes=services.settings.memory.session_idle_minutes)
-    idle = await services.sessions.idle(before=before, limit=_MAX_AT_ONCE)
+    idle = await services.sessions.idle(before=before, limit=_MAX_AT_ONCE, max_pending=TURNS_AT_ONCE)
     for scope in idle:
         await end_conversation(services, scope)
     for owner in {Scope(scope.tenant, scope.user, scope.agent) for scope in idle}:
@@ -57,7 +59,7 @@ async def roll_up(services: Services, scope: Scope) -> int:
     async with services.leases.held(scope):
         written: list[Memory] = []
         for level in ("day", "week"):
-            rows = [row for row in await services.store.memories(scope) if row.status == "active"]
+            rows = [row for row in await services.store.marked(scope, _SUMMARIES) if row.status == "active"]
             found = await in_thread("learn", rolled_up, scope, rows, level, services.clock.now(), count)
             await services.book.rewrite(scope, found)
             written += found
@@ -66,7 +68,7 @@ async def roll_up(services: Services, scope: Scope) -> int:
 
 async def forget_summaries(services: Services, scope: Scope, session: str) -> None:
     """Remove every summary that covers a session; the caller holds the user's lease."""
-    await remove_learned(services, scope, concerning(await services.store.memories(scope), session))
+    await remove_learned(services, scope, concerning(await services.store.marked(scope, _SUMMARIES), session))
 
 
 async def remove_learned(services: Services, scope: Scope, rows: Sequence[Memory]) -> None:
@@ -97,8 +99,10 @@ async def _write_up(services: Services, scope: Scope, session: Session, text: st
     if scope.session in await services.quarantine.targets(scope):
         return False
     said = await _said(services, scope)
-    rows = await services.store.memories(scope)
-    facts = [row for row in rows if row.session == scope.session and row.status == "active" and row.kind != "summary"]
+    if not is_worth_summary(said):
+        return False
+    rows = await services.store.memories(scope, session=scope.session)
+    facts = [row for row in rows if row.status == "active" and row.kind != "summary"]
     stands = await standing(scope, services.index)
     owner = Scope(scope.tenant, scope.user, session.agent, scope.session)
     now = services.clock.now()

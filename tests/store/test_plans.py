@@ -68,7 +68,7 @@ async def use_everything(db: Database) -> None:
     await ledger.drop_text(ANNA, lambda _text: True)
     await sessions.named(ANNA, "chat")
     await sessions.page(ANNA, after=ANNA.session)
-    await sessions.idle(before=NOW, limit=5)
+    await sessions.idle(before=NOW, limit=5, max_pending=1)
     await Compactions(db).prepare(ANNA, Compaction("a", "h", (), ({"first": 1},)), now=NOW)
     await Compactions(db).read(ANNA, ANNA.session)
     await Compactions(db).mend(ANNA, lambda _segment: {})

@@ -9,6 +9,7 @@ from proxy.memory.plan.changes import Change, changes_to_json, restore_memory
 from proxy.services import Services
 from proxy.store.journal_rows import TO_LEARN
 from proxy.types import Episode, Memory
+from proxy.worker.endings import end_idle
 from proxy.worker.handlers import work_off
 from tests.store.sql_rows import NOW, make_record, make_scope
 from tests.worker.test_loop import pass_by
@@ -130,6 +131,17 @@ async def test_words_come_first_while_many_turns_wait(services: Services) -> Non
         waiting = await services.store.unembedded(ANNA, "episodes", services.embedder.model)
         await services.book.fill_in(ANNA)
     assert waiting != []
+
+
+async def test_idle_session_ends_once_its_queue_is_short(services: Services) -> None:
+    """Its summary quotes what was learned from it; and an import has no time for thousands of summaries."""
+    for number in range(40):
+        await services.journal.record(ANNA, make_record(ANNA, str(number)))
+    pass_by(services, 3600 * 24)
+    assert await end_idle(services) == 0
+    items = await services.journal.items(ANNA)
+    await services.journal.finish(ANNA, [item.seq for item in items[10:]], now=services.clock.now())
+    assert await end_idle(services) == 1
 
 
 async def test_rows_stored_during_upkeep_get_it_later(services: Services) -> None:

@@ -35,6 +35,11 @@ def is_summary(memory: Memory, level: Level | None = None) -> bool:
     return found is not None and (level is None or found == level)
 
 
+def is_worth_summary(episodes: Sequence[Episode]) -> bool:
+    """Return whether a session has enough messages of the user for a summary."""
+    return sum(one.role == "user" and one.piece == 0 for one in episodes) >= _MIN_TURNS
+
+
 def summarised(
     scope: Scope,
     session: str,
@@ -59,7 +64,7 @@ def summarised(
         text: Summary by a model, if there is one.
     """
     turns = list(dict.fromkeys(one.turn for one in episodes))
-    if sum(one.role == "user" and one.piece == 0 for one in episodes) < _MIN_TURNS:
+    if not is_worth_summary(episodes):
         return None
     seen = [replace(one, text=shown) for one in episodes if (shown := see(redact(one.text)))]
     said = [Utterance(at, role, whole) for at, (role, whole) in enumerate(_messages(seen))]
