@@ -1,4 +1,4 @@
-"""Rows and vectors for tests of the reading half; likeness comes from a hashed bag of words."""
+"""Rows and vectors for recall tests; cosine comes from a hashed bag of words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AGENT, OTHER_AGENT = "c" * 32, "d" * 32
 
 
 def bag(text: str) -> np.ndarray:
-    """Return a hashed bag of words at length one."""
+    """Return a hashed bag of words, scaled to length 1."""
     line = np.zeros(DIMENSION, dtype=np.float32)
     for term in content(text):
         line[zlib.crc32(term.encode()) % DIMENSION] += 1
@@ -36,7 +36,7 @@ def fact(number: int, text: str, **fields) -> Memory:
 
 
 def conversation(session: str, *texts: str, first: int = 0, at: datetime = NOW - DAY, **fields) -> list[Episode]:
-    """Return turns, the user's and the assistant's by turns."""
+    """Return turns that alternate between user and assistant."""
     return [
         Episode(
             f"{session}-{first + number}",

@@ -1,4 +1,4 @@
-"""What one agent is told is learned apart from what the others are."""
+"""Memory of one agent is learned apart from that of the others."""
 
 from __future__ import annotations
 

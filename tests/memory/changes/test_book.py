@@ -1,4 +1,4 @@
-"""The vectors under which turns are kept."""
+"""Vectors of stored turns."""
 
 from __future__ import annotations
 

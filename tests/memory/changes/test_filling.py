@@ -1,4 +1,4 @@
-"""Vectors that are filled in beside all that may be done to the rows meanwhile."""
+"""Missing vectors are filled in while the rows change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Meanwhile = Callable[[], Awaitable[None]]
 
 
 class Slow:
-    """Embeds by a hashed bag of words; something else may happen before it answers."""
+    """Embedder by a hashed bag of words; runs ``meanwhile`` before it returns."""
 
     dimension, is_symmetric = DIMENSION, True
 
@@ -48,7 +48,7 @@ class Slow:
         """Load nothing."""
 
     async def close(self) -> None:
-        """Let go of nothing."""
+        """Release nothing."""
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
 
 
 async def put(services: Services, *, count: int) -> None:
-    """Store rows of each kind without vectors."""
+    """Store ``count`` rows of each kind without vectors."""
     store = services.store
     said = [one for name in SESSIONS for one in conversation(name, *(f"I like {word} {name}" for word in WORDS))]
     await store.put_episodes(ANNA, said[:count], {}, "")
@@ -89,7 +89,7 @@ async def assert_vectors_fit(services: Services) -> None:
 
 
 async def one_change(services: Services, chance: random.Random) -> None:
-    """Do one of the things that users do, by the functions that do them."""
+    """Make one random change through the functions that serve users."""
     store, book, now = services.store, services.book, services.clock.now()
     facts, session = await store.memories(ANNA), chance.choice(SESSIONS)
     row = chance.choice(facts) if facts else None
@@ -164,7 +164,7 @@ async def test_a_running_conversation_gets_its_vectors(services: Services) -> No
 
 
 async def test_window_of_a_changed_turn_waits(services: Services) -> None:
-    """A vector made of words that were destroyed meanwhile is not stored, be it of the next turn's window."""
+    """A vector computed from text destroyed meanwhile is not stored, not even for the next turn's window."""
     slow, rows = services.embedder, conversation("ses_1", *WORDS)
     assert isinstance(slow, Slow)
     await services.store.put_episodes(ANNA, rows, {}, "")
@@ -195,7 +195,7 @@ async def test_only_reembedding_touches_vectors_of_another_model(services: Servi
 
 
 async def test_endings_wait_for_no_vector(services: Services) -> None:
-    """Nothing finds them: an owner who forgot something is not looked at again and again."""
+    """No search finds them, so a scope with endings is not checked for missing vectors again and again."""
     ending = replace(fact(1, "Oslo"), id=f"end_{'0' * 24}", metadata={"ending": True})
     await services.book.apply(ANNA, [Change("add", ending, None, "", "request")])
     assert await waiting(services) == 0

@@ -1,4 +1,4 @@
-"""Recognising conversations: equal prefixes, branches, replays and restatements."""
+"""Recognising conversations: equal prefixes, forks, replays and repeated statements."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ turns = st.lists(
 
 
 def said(*texts: str) -> list[tuple[str, bytes]]:
-    """User messages with an answer between each two."""
+    """Return user messages with an answer between each two."""
     messages: list[tuple[str, bytes]] = []
     for text in texts:
         messages += [("user", text.encode()), ("assistant", b"ok")]
@@ -111,7 +111,7 @@ def test_edited_history_is_a_branch_of_its_conversation() -> None:
 
 
 def test_same_first_message_is_a_replay_while_fresh() -> None:
-    """Later it is a new statement."""
+    """An hour later the same message is a new statement."""
     known = stored("I use Magnet", session="ses_a")
     assert placed("I use Magnet", known=known, now=NOW + HOUR).session == "ses_a"
     later = placed("I use Magnet", known=known, now=NOW + HOUR + timedelta(seconds=1))
@@ -132,7 +132,7 @@ def test_named_conversation_takes_no_known_history_as_new() -> None:
     name = named_session(ANNA, "chat-7")
     known = stored("one", "two", session="ses_a")
     assert placed("one", "two", "three", known=known, named=name) == Placement(name, 3)
-    # The last message is said in this conversation for the first time, whatever another one knows.
+    # Another conversation has this message, but in this one it is new.
     assert placed("one", known=known, named=name) == Placement(name, 0)
 
 

@@ -1,4 +1,4 @@
-"""The laws of leaving out: never over the bound, never the last turns, calls with their results, the same again."""
+"""Laws of compaction: within the bound, the last turns stay, calls stay with their results, results repeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fits a question among messages that a request leaves out."""
+"""Search for a question among the messages that a request leaves out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = "The spare key of the allotment hangs behind the blue watering can."
 
 
 def said(**messages: str) -> list[Utterance]:
-    """Two hundred messages, of which some say something else: ``user_7="…"``."""
+    """Return 200 filler messages; ``user_7="…"`` replaces message 7 and sets its role."""
     others = {int(name.partition("_")[2]): (name.partition("_")[0], text) for name, text in messages.items()}
     return [Utterance(at, *others.get(at, ("assistant" if at % 2 else "user", f"{at}. {FILLER}"))) for at in range(200)]
 

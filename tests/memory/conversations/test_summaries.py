@@ -1,4 +1,4 @@
-"""Summaries as they are shown: one line for each sentence, and no word of somebody else under the user's name."""
+"""Rendered summaries: one line per sentence, and only the user's words under the user's name."""
 
 from __future__ import annotations
 

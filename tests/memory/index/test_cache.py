@@ -127,7 +127,7 @@ async def test_an_unchanged_table_is_not_read_again(store, cache):
     assert await cache.facts(ANNE, ANY) is await cache.facts(ANNE, ANY)
     grown = await cache.facts(ANNE, ANY)
     await put(store, ANNE, fact(2, "milk"))
-    assert await cache.facts(ANNE, ANY) is grown  # appended to, not built anew
+    assert await cache.facts(ANNE, ANY) is grown  # appended to, not rebuilt
 
 
 async def test_simultaneous_first_searches_load_once(store, cache):

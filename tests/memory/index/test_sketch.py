@@ -1,4 +1,4 @@
-"""Coarse vectors and terms of many rows find what the rows themselves would."""
+"""The sketch of a large table finds the rows that a search of all rows finds."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_cosines_are_about_right():
 
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 2**32 - 1))
 def test_how_vectors_arrive_makes_no_difference(cut, other, seed):
-    vectors = units(seed, 40, 100)  # 100 dimensions fill no whole number of words
+    vectors = units(seed, 40, 100)  # 100 dimensions do not fill whole words
     whole, parts = codes(vectors), codes(vectors, *sorted((cut, other)))
     mask = np.random.default_rng(seed).random(40) < 0.7
     assert whole.nearest(vectors[3], mask, 9) == parts.nearest(vectors[3], mask, 9)
@@ -178,7 +178,7 @@ async def texts(sketches: Sketches, query: str, limit: int = 60) -> list[str]:
 
 
 async def test_sketch_finds_what_the_store_finds(sketches):
-    """Until it is there, the store searches."""
+    """Until the sketch is built, the store searches."""
     before = await texts(sketches, "topic7 number87", 1)
     await drawn(sketches)
     assert before == await texts(sketches, "topic7 number87", 1) == ["topic7 number87"]
@@ -254,7 +254,7 @@ async def test_marked_rows_are_read_once_for_concurrent_requests(store, sketches
 
 
 async def test_new_ids_are_known_to_be_new(store, sketches):
-    assert await sketches.lacks(ANNE, "memories", [fact(9999, "").id]) is None  # not known before there is a sketch
+    assert await sketches.lacks(ANNE, "memories", [fact(9999, "").id]) is None  # unknown until the sketch is built
     await drawn(sketches)
     assert await sketches.lacks(ANNE, "memories", [fact(9999, "").id]) == store.revision(ANNE, "memories")
     assert await sketches.lacks(ANNE, "memories", [fact(9999, "").id, fact(7, "").id]) is None

@@ -1,4 +1,4 @@
-"""What is injected: within its budget, fenced, in a stable order."""
+"""Injected blocks: within budget, fenced, in a stable order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line per statement: its date, context and links; what a line says already gets no other."""
+"""One line per statement with its date, context and links; a hit that an earlier line contains adds no line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def turn(id_: str, text: str, on: str = "2026-05-01", **more: Any) -> Hit:
 
 
 def shown(*hits: Hit) -> list[str]:
-    """Return the ids of the hits that are shown once each of them was gathered, in the order of the hits."""
+    """Return the ids of the hits that are shown after all were gathered, in the order of ``hits``."""
     entries: list[Entry] = []
     for hit in hits:
         new, replaced = gather(entries, hit)

@@ -1,4 +1,4 @@
-"""Placement: the profile once, earlier blocks byte for byte, and only what is new on the last user message."""
+"""Placement: the profile once, earlier blocks byte for byte, and only new hits on the last user message."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def laid_out(
 
 
 def kept(ledger: list[LedgerEntry], assembly: Assembly) -> list[LedgerEntry]:
-    """The ledger after the request, as the store keeps it."""
+    """Return the ledger as the store holds it after the request."""
     rows = {(entry.anchor, entry.kind): entry for entry in [*ledger, *assembly.entries]}
     return list(rows.values())
 
@@ -97,7 +97,7 @@ def test_each_request_begins_with_the_one_before(recalled: list[set[str]]) -> No
 
 @given(st.lists(st.sets(st.sampled_from("abcdefgh")), min_size=1, max_size=6))
 def test_nothing_goes_twice_into_what_the_provider_keeps(recalled: list[set[str]]) -> None:
-    """Each request holds the new message alone; the profile went with the first."""
+    """Each request has only the new message; the profile was sent with the first."""
     held: list[LedgerEntry] = []
     shown: list[str] = []
     for at, names in enumerate(recalled):
@@ -113,7 +113,7 @@ def test_nothing_goes_twice_into_what_the_provider_keeps(recalled: list[set[str]
 
 
 def test_dropped_profile_is_told_anew_to_keeping_providers() -> None:
-    """These keep the conversation, which would go on without it."""
+    """The provider stores the conversation, which would otherwise continue without the profile."""
     block = LedgerEntry("anchor", "block", "<memory>", ("mem_x",))
     assembly = assemble(points("user"), [block], PROFILE, facts("x", "y"), 600, count, [block])
     assert assembly.additions[0].text == PROFILE.text
@@ -194,7 +194,7 @@ def test_nothing_new_stands_before_a_bound_reply(turns: int, bound: int, has_pro
 
 
 def test_each_reply_has_what_stood_before_it() -> None:
-    """A regenerated reply is told more; whoever goes on behind the first one is told what the first one was."""
+    """A regenerated reply gets a new block; a conversation that continues the first reply keeps the first block."""
     where = points("user", "assistant", "user")
     first, second = (LedgerEntry(name, "block", f"<{name}>", ()) for name in (where[0].hash, "reply"))
     for following, shown in (({0: "reply"}, second), ({0: "other"}, first), ({}, first)):

@@ -1,4 +1,4 @@
-"""What of everything stored a turn is compared with."""
+"""Selection of the stored rows that a turn is compared with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sounds like an end and is none: another thing, one of several, one occurrence, a role, a text to be written."""
+"""Sentences that only sound like an end: another thing, one of several, one occurrence, a role, a text to write."""
 
 from __future__ import annotations
 

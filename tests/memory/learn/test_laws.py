@@ -1,4 +1,4 @@
-"""Laws of learning: every memory is words of one message, and every ending can be taken back."""
+"""Laws of learning: every memory quotes one message, and every closure can be undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a turn does to memory: statements verbatim, and closed, linked or withheld older ones."""
+"""Effects of a turn on memory: new statements verbatim; older ones closed, linked or withheld."""
 
 from __future__ import annotations
 

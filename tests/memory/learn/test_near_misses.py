@@ -1,4 +1,4 @@
-"""What is somebody else's, a text at hand or a question asked ends nothing that the user told of themselves."""
+"""Other people's words, quoted material and questions close none of the user's statements."""
 
 from __future__ import annotations
 

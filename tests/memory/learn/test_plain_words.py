@@ -1,4 +1,4 @@
-"""What people say in plain words to correct, to end and to take back: closed, linked or left, by how certain it is."""
+"""Everyday corrections, ends and retractions: close, link or leave, by certainty."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.memory.learn.world import World, told
 
 
 def later(world: World, text: str) -> list[str]:
-    """Return what stands behind a statement."""
+    """Return the texts linked to a statement as newer."""
     row = next(row for row in world.memories.values() if row.text == text)
     assert row.status == "active"
     return [world.memories[id_].text for id_ in row.later]

@@ -1,4 +1,4 @@
-"""A standing instruction opens with always or never; what always or never was so belongs in no prompt by itself."""
+"""A standing instruction opens with always or never; a fact about always or never does not join the profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a sentence of which a part has ended: whole statements, never a torn-off end."""
+"""The remainder of a sentence whose part has ended: whole statements, never a fragment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to forget in plain words: what goes, what stays, and that the request itself is no memory."""
+"""Everyday requests to forget: the memories they close and keep; the request itself becomes no memory."""
 
 from __future__ import annotations
 

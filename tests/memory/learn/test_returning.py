@@ -1,4 +1,4 @@
-"""What ended comes back only by the user's own new word."""
+"""A closed statement returns only when the user states it again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_question_does_not_bring_back_forgotten_statements() -> None:
 
 
 def test_passing_statement_said_anew_holds_anew() -> None:
-    """The first "this week" is over by the time of the second."""
+    """The first "this week" has expired by the time of the second."""
     world = told("This week I am in Rome.", *["Good morning."] * 20, "This week I am in Rome.")
     first, second = sorted(world.memories.values(), key=lambda row: row.valid_from)
     assert first.expires_at is not None

@@ -1,4 +1,4 @@
-"""Which sentences of a message become statements, how they are cut, and what they take as context."""
+"""Extraction of statements: the sentences that qualify, their cuts and their context."""
 
 from __future__ import annotations
 

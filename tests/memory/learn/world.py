@@ -1,4 +1,4 @@
-"""One user's memory in process: turns in, memories and quotable text out, without a server or an index."""
+"""One user's memory in process, without a server or an index: takes turns, returns memories and quotable text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAY = timedelta(days=1)
 
 
 class World:
-    """Everything stored of one user."""
+    """All stored rows and memories of one user."""
 
     def __init__(self) -> None:
         self.memories: dict[str, Memory] = {}
@@ -24,7 +24,7 @@ class World:
         self.turns = 0
 
     def say(self, text: str, *, reply: str = "OK.", session: str = "", live: bool = True, seq: int = 0) -> list[Change]:
-        """Play one turn, a day after the last one; each in a conversation of its own unless ``session`` is given."""
+        """Play one turn, a day after the last one; without ``session`` each turn opens a new conversation."""
         self.turns += 1
         number, at = self.turns, START + self.turns * DAY
         scope = Scope("0" * 32, "1" * 32, session=session or f"s{number}")
@@ -39,7 +39,7 @@ class World:
         return changes
 
     def learn(self, turn: Turn, own: Sequence[Row]) -> list[Change]:
-        """Learn from a turn and keep what it changes."""
+        """Learn from a turn and apply its changes."""
         changes = learn(turn, read(turn), Past(list(self.memories.values()), list(self.rows), own), turn.at)
         self.take(changes)
         return changes
@@ -49,7 +49,7 @@ class World:
         self.memories |= {change.memory.id: change.memory for change in changes}
 
     def undo(self, batch: str) -> None:
-        """Take a batch back."""
+        """Undo a batch."""
         self.take(undo_changes(batch, list(self.memories.values()), START + 365 * DAY))
 
     @property
@@ -60,12 +60,12 @@ class World:
 
     @property
     def endings(self) -> list[Memory]:
-        """Rows that record endings."""
+        """Records of closed memories."""
         return [row for row in self.memories.values() if is_ending(row)]
 
     @property
     def quotable(self) -> list[str]:
-        """What may be quoted of each turn and reply, in order."""
+        """Quotable text of each turn and reply, in order."""
         withheld = Withheld.of(self.memories.values())
         return [shown for row in self.rows if (shown := withheld.visible(row.id, row.text)) is not None]
 
@@ -77,7 +77,7 @@ class World:
 
 
 def told(*messages: str, session: str = "") -> World:
-    """Return the memory of a user who said these, each in a conversation of its own unless ``session`` is given."""
+    """Return the memory of a user who sent these messages; without ``session`` each opens a new conversation."""
     world = World()
     for at, message in enumerate(messages):
         world.say(message, session=session, seq=2 * at)

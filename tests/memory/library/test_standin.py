@@ -1,4 +1,4 @@
-"""Words in place of a file: its text as it is, inside a frame that it cannot end."""
+"""Text that replaces a file for a model that does not accept it: verbatim, in a frame that the text cannot close."""
 
 from __future__ import annotations
 

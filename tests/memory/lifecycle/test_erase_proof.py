@@ -1,4 +1,4 @@
-"""The search behind an erasure's proof: whatever lies in a file is found, wherever it lies."""
+"""The search that verifies an erasure finds a text at any offset of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of how items stand in a prompt, whatever there is of them."""
+"""Laws of the forms that items take in a prompt, for any set of items."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_less_important_items_give_way_first(items: list[Item], room: int) -> No
 
 @given(many_items())
 def test_more_room_never_takes_less(items: list[Item]) -> None:
-    """Without a limit nothing gives way."""
+    """Without a limit all items stay as they are."""
     assert fitted(items, None) == list(items)
     taken = [sum(one.in_prompt for one in fitted(items, room)) for room in range(0, 20_000, 1000)]
     assert taken == sorted(taken)

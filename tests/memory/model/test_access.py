@@ -1,4 +1,4 @@
-"""With whose key the operator's model is called."""
+"""The key for calls to the operator's model."""
 
 from __future__ import annotations
 

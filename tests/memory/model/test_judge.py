@@ -1,4 +1,4 @@
-"""Words that a model copies from older statements, and the statements that they end."""
+"""The judge: words that a model copies from older statements, and the statements that these words close."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_message_that_only_asks_ends_nothing(message: str, found: list[int]) -> 
 
 @pytest.mark.parametrize("row", RECORDED, ids=lambda row: row["reply"][:40])
 def test_recorded_reply(row: dict[str, Any]) -> None:
-    """Replies of real models; ``expect`` is None where the reply cannot be read."""
+    """Replies of real models; ``expect`` is None for a reply that cannot be parsed."""
     if row["expect"] is None:
         with pytest.raises(JudgementFailed):
             words_in(row["reply"], row["older"])

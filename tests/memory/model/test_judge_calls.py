@@ -1,4 +1,4 @@
-"""Calls of the judge: one a pause, with a schema, asked again once, metered."""
+"""Calls of the judge: one per pause, with a schema, retried once, metered."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ async def test_both_calls_are_metered() -> None:
 
 
 async def test_call_over_a_socket(provider: FakeProvider) -> None:
-    """A server that refuses schemas is asked without one, and its prose is read."""
+    """A server that refuses schemas is asked again without one, and its prose is parsed."""
     provider.then(replies.error(400, "This response_format type is unavailable now"))
     provider.then(replies.json_reply(replies.completion(f"Here you are:\n```json\n{reply('Tandem')}\n```")))
     access = ModelAccess("openai/small", "sk-operator", provider.base_url, 60.0)

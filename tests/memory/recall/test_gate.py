@@ -52,14 +52,14 @@ def test_unknown_language_is_not_taken_for_similar():
     assert passes(Evidence(0.5, typical=0.05))
 
 
-UNKNOWN = 0.4  # the usual cosine of texts in a language that the embedder does not know
+UNKNOWN = 0.4  # usual cosine of texts in a language that the embedder was not trained on
 
 
 @pytest.mark.parametrize("text", ["Почему море солёное?", "玻璃是怎么制造的？", "¿Cuántos continentes hay?"])
 def test_words_decide_in_an_unknown_language(text):
     assert not passes(Evidence(0.6, typical=0.17, coverage=0.2, texts=90, usual=UNKNOWN), text)
     assert passes(Evidence(0.6, typical=0.17, coverage=0.5, texts=90, usual=UNKNOWN), text)
-    assert passes(Evidence(0.6, typical=0.05, coverage=0.2, texts=90, usual=0.1), text)  # it does know it
+    assert passes(Evidence(0.6, typical=0.05, coverage=0.2, texts=90, usual=0.1), text)  # trained on it
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Questions for all that is known about the user, as people ask them."""
+"""Everyday requests for all memories of the user."""
 
 from __future__ import annotations
 

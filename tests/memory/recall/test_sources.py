@@ -132,7 +132,7 @@ async def test_text_of_the_request_is_not_quoted_back(index):
 
 
 async def linked(store: LanceStore, index: IndexCache, older: str, newer: str) -> list[Hit]:
-    """Return what is found for a question about Rex, of two statements that are linked."""
+    """Return the hits for a question about Rex when two statements are linked."""
     first = replace(fact(20, older), later=("mem_21",), message="msg_20")
     second = replace(fact(21, newer), earlier=("mem_20",), message="msg_21")
     rows = [replace(first, id="mem_20"), replace(second, id="mem_21")]
@@ -239,7 +239,7 @@ async def test_hits_are_dated_by_the_users_zone(store):
 
 
 async def test_rare_word_counts_in_an_unloaded_table(store):
-    """Its terms are in the store, not on the shelf of candidates."""
+    """Its postings are in the store, not in the loaded candidates."""
     index = IndexCache(store, model=MODEL, most_rows=100)
     rows = [
         turn

@@ -148,7 +148,7 @@ def test_cross_conversation_question_gets_parts_of_each():
 
 
 def test_short_turn_is_judged_with_its_neighbours():
-    """A long one by itself."""
+    """A long turn is judged alone."""
     lone, near = np.array([1, 1], dtype=np.float32), np.array([0, 0], dtype=np.float32)
     turns = shelf(conversation("ses_1", "tea", "x"))
     like = replace(likeness(turns, ask("tea"), {}, np.ones(2, dtype=bool)), words=lone, cosines=lone)
@@ -163,7 +163,7 @@ def test_speakers_name_is_sought_only_when_alone():
 
 
 def exchanges() -> TurnShelf:
-    """Two questions with long replies, of three pieces each, and a remark."""
+    """Return two questions with long replies of three chunks each, and a remark."""
     talks = []
     for name, matter in (("garden", "my dry garden"), ("knee", "my sore knee")):
         asked, reply = conversation(name, f"Any ideas for {matter}?", f"For {matter}: first this")

@@ -32,7 +32,7 @@ LONG = "The quick brown fox jumps over the lazy dog near the river bank while it
 
 
 class BagOfWords:
-    """An embedder of hashed words that notes what it was asked."""
+    """Embedder of hashed words that records its calls."""
 
     model, dimension = "bag-of-words/64", 64
 
@@ -183,7 +183,7 @@ async def test_cache_forgets_on_close():
 
 
 class Provider:
-    """An OpenAI-shaped embeddings endpoint that can shorten its four numbers, fails on demand and answers in reverse."""
+    """OpenAI-style embeddings endpoint with 4 or fewer dimensions; fails on "fail" and replies in reverse order."""
 
     def __init__(self) -> None:
         self.bodies: list[dict] = []
@@ -209,7 +209,7 @@ class Provider:
             yield self
 
 
-@pytest.mark.filterwarnings("ignore")  # LiteLLM's own
+@pytest.mark.filterwarnings("ignore")  # LiteLLM's own warnings
 async def test_provider_embeds_through_litellm(monkeypatch):
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 

@@ -1,4 +1,4 @@
-"""The multilingual model, fetched from a stand-in that answers as the hub does; the built-in one's files play it."""
+"""Download of the multilingual model from a fake hub, which serves the built-in model's files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = {"onnx/model.onnx": MODELS / GRAPH, "tokenizer.json": MODELS / TOKENIZER
 
 
 class Hub:
-    """Names the digest of a file and redirects to where its bytes are, as the hub does for large files."""
+    """Fake hub: returns a file's digest and redirects to its bytes, as the hub does for large files."""
 
     def __init__(self) -> None:
         self.sent: list[str] = []

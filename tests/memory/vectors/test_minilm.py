@@ -1,4 +1,4 @@
-"""The built-in model: faithful to the published one, and indifferent to what else is in the batch."""
+"""The built-in model: equal to the published one, and independent of the rest of the batch."""
 
 from __future__ import annotations
 

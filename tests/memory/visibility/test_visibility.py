@@ -1,4 +1,4 @@
-"""What an ending withholds is shown nowhere; all else is, and undoing gives it back."""
+"""Text of a closed memory is shown nowhere, all other text is, and undoing shows it again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def forgetting(*texts: str, names: str = "", **metadata: Any) -> Memory:
 
 
 def shown(text: str, *gone: str) -> str | None:
-    """Show a stored text without some of its sentences."""
+    """Return a stored text without the given closed sentences."""
     spans = [(a, b) for a, b in sentences(text) if text[a:b] in gone]
     assert len(spans) == len(gone)
     return Withheld.of([ending(*(("row", a, b) for a, b in spans))]).visible("row", text)
@@ -96,7 +96,7 @@ def test_withheld_sentences_go_others_stay_undo_restores(text: str, data: st.Dat
     kept = [text[a:b] for a, b in spans if (a, b) not in gone]
     assert _letters(seen or "") == _letters("".join(kept))
     at = 0
-    for piece in kept:  # whole, in order
+    for piece in kept:  # complete and in order
         at = (seen or "").index(piece, at) + len(piece)
     undone = [change.memory for change in undo_changes("end_1", rows, NOW)]
     assert Withheld.of(undone).visible("row", text) == text
@@ -142,7 +142,7 @@ def test_blocks_are_clean_only_without_forgotten_words() -> None:
     withheld = Withheld.of([forgetting("My ring size is 54."), ending(**{TEXTS: [plain("I use Magnet.")]})])
     assert not withheld.is_clean("[2026-01-01] My ring size is 54", [])
     assert withheld.is_clean("[2026-01-01] My shoe size is 43", [])
-    assert withheld.is_clean("I use Magnet.", ["another"])  # ended, and perhaps said anew
+    assert withheld.is_clean("I use Magnet.", ["another"])  # closed, and possibly stated again
 
 
 @pytest.mark.parametrize("texts", [[], [""]])
