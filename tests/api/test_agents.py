@@ -1,4 +1,4 @@
-"""Agents over real sockets: registered with what they can do, each common or private by its own setting."""
+"""Agents over real sockets: registered with their capabilities, each common or private by its own setting."""
 
 from __future__ import annotations
 

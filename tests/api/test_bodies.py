@@ -1,4 +1,4 @@
-"""A body that an endpoint of ours cannot read is refused with what is wrong with it and how to mend it."""
+"""A body that a memory endpoint cannot read is refused with the fault and the remedy."""
 
 from __future__ import annotations
 

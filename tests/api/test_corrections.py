@@ -1,4 +1,4 @@
-"""A correction over ``/v1/memories`` ends what it corrects, and no secret passes it."""
+"""A correction over ``/v1/memories`` closes the memory that it corrects, and lets no secret through."""
 
 from __future__ import annotations
 

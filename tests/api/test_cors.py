@@ -1,4 +1,4 @@
-"""Which pages a browser lets in."""
+"""Origins of pages that the CORS headers admit."""
 
 from __future__ import annotations
 

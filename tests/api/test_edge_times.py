@@ -1,4 +1,4 @@
-"""Times at the edges of the calendar: refused where UTC has no name for them, harmless everywhere else."""
+"""Times at the edges of the calendar: refused if UTC cannot express them, harmless elsewhere."""
 
 from __future__ import annotations
 

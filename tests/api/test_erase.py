@@ -1,4 +1,4 @@
-"""``POST /v1/erase``: nothing of the scope is left in any file, and other users do not notice."""
+"""``POST /v1/erase``: no file has anything of the scope, and other users are not affected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def files_with(folder: Path, word: str) -> list[str]:
 
 
 def fill(speaker: Speaker) -> None:
-    """Leave words in every store: turns, memories, an ending, a summary, a document, a receipt."""
+    """Write to every store: turns, memories, an ending, a summary, a document, a receipt."""
     speaker.tell("My brother lives in Zanzibar", x_memory_session="one")
     speaker.tell("I am allergic to Ambergris", "What does Quillfeather mean?", x_memory_session="two")
     speaker.http.post("/sessions/two/end").raise_for_status()

@@ -1,4 +1,4 @@
-"""Forgetting while turns are still being learned: what it waits for, and what it says of the rest."""
+"""Forgetting before all turns are learned: the turns it waits for, and its report of the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONG_S = 60.0
 
 @pytest.fixture
 def idle(tmp_path: Path, lasting_provider: FakeProvider) -> Iterator[Speaker]:
-    """A client of a server that learns nothing: its worker is another process, which is down."""
+    """Return a client of a server that learns nothing: its worker is a separate process, which is down."""
     sections = {"worker": {"enabled": False}, "memory": {"commands": True}}
     with Running(tmp_path, upstream=lasting_provider.base_url, **sections) as server, speaking(server) as speaker:
         yield speaker

@@ -1,4 +1,4 @@
-"""The model in a form: only that part counts, and nothing else of the form changes."""
+"""The model in a multipart form: only its part counts, and the rest of the form stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Headers of our own responses: in no cache, in no frame, of no guessed type."""
+"""Headers of Throughline's own responses: no caching, no framing, no guessed type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hygiene over real sockets: what nobody used for long is told in short, then archived; it comes back whole."""
+"""Hygiene over real sockets: items unused for long are shortened, then archived; they return complete."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_unused_long_memory_is_told_in_short(tmp_path: Path, upstream: FakeProvi
         assert "planks" not in sent(upstream)
         assert anna.get(f"/memories/{made['id']}")["text"] == STORY
         anna.say("Tell me, where does the key of the boat shed hang?", x_memory_mode="read", x_memory_session="new")
-        assert "planks" in sent(upstream)  # it was used just now
+        assert "planks" in sent(upstream)  # it was just used
 
 
 def test_the_command_counts_and_archives(tmp_path: Path, upstream: FakeProvider) -> None:

@@ -1,4 +1,4 @@
-"""What the job of an import says of single entries."""
+"""Notes of an import's job about single entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that brings nothing in: the job fails, and says what the file seems to be and how to mend it."""
+"""A file that adds nothing: the job fails and names the likely format and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of our own export on their way back: on the same server, one import after the other, and with fields altered."""
+"""Rows of a Throughline export, imported on the same server, one import after another, and with altered fields."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def entries(running: Running) -> list[Message]:
-    """The longest row of each kind of a whole life."""
+    """Return the longest exported row of each kind."""
     with speaking(running) as alice:
         live(alice)
         lines = [json.loads(line) for line in taken_out(alice).splitlines()[1:-1]]
@@ -49,14 +49,14 @@ def entries(running: Running) -> list[Message]:
 
 
 def bundle(owner: str, written: Sequence[Message]) -> bytes:
-    """An export with these entries."""
+    """Return an export with these entries."""
     head = {"format": "throughline.export", "version": 1, "owner": owner, "counts": {}}
     data = b"".join(json.dumps(line).encode() + b"\n" for line in (head, *written))
     return data + json.dumps({"type": "end", "sha256": hashlib.sha256(data).hexdigest()}).encode() + b"\n"
 
 
 def test_export_comes_back_where_it_was_made(running: Running) -> None:
-    """With the links of its conversations: the one that goes on is recognised."""
+    """The links of its conversations return too: a continued conversation is recognised."""
     first = [user("My sister Ylva lives in Tromsø."), assistant("Noted.")]
     with speaking(running) as alice:
         alice.post(first[:1])
@@ -71,7 +71,7 @@ def test_export_comes_back_where_it_was_made(running: Running) -> None:
 
 
 def test_imported_session_is_found_as_the_live_one(running: Running) -> None:
-    """Each request carries the new message only, so that every turn begins at position 0."""
+    """Each request has only the new message, so every turn begins at position 0."""
     asked = ("my tools", "what do I play", "where is the passport", "tea")
 
     def found(speaker: Speaker) -> list[Any]:
@@ -118,7 +118,7 @@ def test_chunk_without_text_is_refused_by_line(running: Running, entries: list[M
 @given(data=st.data())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_altered_row_is_refused_or_harmless(running: Running, entries: list[Message], data: st.DataObject) -> None:
-    """An import that refuses a row names its line; after one that takes it, everything can still be read."""
+    """An import that refuses a row names its line; after an import that accepts it, all data can still be read."""
     entry = json.loads(json.dumps(data.draw(st.sampled_from(entries), "entry")))
     alter(entry["value"], data)
     alice = Speaker(running, new_key())
@@ -132,7 +132,7 @@ def test_altered_row_is_refused_or_harmless(running: Running, entries: list[Mess
 
 
 def alter(value: dict[str, Any], data: st.DataObject) -> None:
-    """Replace a field, or one inside it, by something odd, or take it out."""
+    """Replace or remove a field, or a field inside it."""
     name = data.draw(st.sampled_from(sorted(value)), "field")
     if isinstance(value[name], dict) and value[name] and data.draw(st.booleans(), "inside"):
         alter(value[name], data)

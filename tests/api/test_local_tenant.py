@@ -1,4 +1,4 @@
-"""Who may be the one local user: a placeholder key opens memory only to what asks for this machine by a loopback name."""
+"""The local user: a placeholder key opens memory only to requests to a loopback name of this machine."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_client_without_a_host_is_the_local_user(server: Running) -> None:
 
 
 def sent_key(server: Running, provider: FakeProvider, host: str, path: str) -> str | None:
-    """Return the key that the provider is sent for a made-up one."""
+    """Return the key that the provider gets for a made-up one."""
     named = {"host": host, "authorization": "Bearer made-up"}
     httpx.post(f"{server.base_url}{path}", headers=named, json={"model": "m", "messages": [], "input": "x"})
     return provider.last.header("authorization")

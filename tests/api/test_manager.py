@@ -1,4 +1,4 @@
-"""``/memory-manager`` over real sockets: items, state, tasks, agents, quarantine and questions to a person."""
+"""``/memory-manager`` over real sockets: items, state, tasks, agents, quarantine and reviews."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def look(speaker: Speaker, path: str, **params: Any) -> Any:
 
 
 def long_text(seed: int, sentence: str, words: int = 4000) -> str:
-    """Return paragraphs of common words with one sentence of their own among them."""
+    """Return paragraphs of common words around one given sentence."""
     chance = random.Random(seed)
     common = [
         "house",
@@ -186,7 +186,7 @@ def test_quarantined_thread_is_found_only_inside_itself(alice: Speaker, length: 
 def test_mark_of_a_thread_is_never_shown(
     server: Running, alice: Speaker, upstream: FakeProvider, length: str, *, is_old: bool
 ) -> None:
-    """Earlier versions stored it in the last passage and in the summary."""
+    """Earlier versions stored the mark in the last chunk and in the summary."""
     sentence = "The zeppelin hangar code is Quillfeather."
     content = sentence if length == "short" else long_text(7, sentence)
     apart = manage(alice, "quarantine", content=content, context_type="bug_report", reason="unchecked")

@@ -1,4 +1,4 @@
-"""What ``/v1/memories`` refuses, and how it says so."""
+"""Requests that ``/v1/memories`` refuses, and its error messages."""
 
 from __future__ import annotations
 

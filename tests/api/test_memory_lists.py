@@ -1,4 +1,4 @@
-"""Lists of memories by filter and time; pins, links and purges of one."""
+"""Lists of memories by filter and time; pins, links and purges of single memories."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_purge_leaves_no_words_in_any_file(tmp_path: Path, provider: FakeProvide
         assert alice.texts() == {"My cat is called Minka."}
         assert "Minka" in injected(alice, provider, "What is my cat called?")
     assert held_in(tmp_path, "I play the Zorbekophone") == []
-    assert held_in(tmp_path, "My cat is called Minka") != []  # it would be seen there
+    assert held_in(tmp_path, "My cat is called Minka") != []  # the search would find it
 
 
 def test_a_purge_after_forgetting_takes_its_record_too(tmp_path: Path, provider: FakeProvider) -> None:

@@ -1,4 +1,4 @@
-"""The list of models: what is configured, what providers list, and nothing that cannot be asked for."""
+"""The list of models: configured ones and those that providers list, without any that cannot be requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/openapi.json``: it describes our own paths, and each of its examples works."""
+"""``/openapi.json`` describes all of Throughline's own paths, and each of its examples works."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def described(server: Running) -> Message:
 
 
 def made(speaker: Speaker) -> dict[str, str]:
-    """Make one of each noun, and return ids by the name of the parameter."""
+    """Create one of each noun, and return ids by parameter name."""
     review = uncertain(speaker)["id"]
     told = speaker.tell("I have a cat called Minka")
     memory = create(speaker, "I play the clavichord")["id"]
@@ -61,7 +61,7 @@ def task(speaker: Speaker) -> str:
 
 
 def filled(speaker: Speaker, body: Message, ids: dict[str, str]) -> Message:
-    """Return the body of an example with ids of things that are there."""
+    """Return an example's body with existing ids."""
     if "id" in body or "ids" in body:
         other = create(speaker, "I play the clavichord on Sundays")["id"]
         body = {"id": other} if "id" in body else {"ids": [other]}
@@ -83,7 +83,7 @@ def filled(speaker: Speaker, body: Message, ids: dict[str, str]) -> Message:
 
 
 def run(speaker: Speaker, sample: str, operation: Message, ids: dict[str, str]) -> httpx.Response:
-    """Send what a curl line sends, with ids of things that are there and this speaker's key."""
+    """Send the request of a curl line, with existing ids and this speaker's key."""
     for parameter in operation.get("parameters", ()):
         if parameter["in"] == "path":
             sample = sample.replace(parameter["example"], ids[parameter["name"]])
@@ -115,9 +115,9 @@ def test_every_example_works_on_a_running_server(keyed: Running) -> None:
         operations = [(path, method, one) for path, found in paths.items() for method, one in found.items()]
         operations.sort(
             key=lambda each: (each[0] == "/v1/erase", each[1] == "delete", each[0])
-        )  # what is deleted is not there afterwards
+        )  # deletions come last, erasing at the very end
         for path, method, operation in operations:
-            if (method, path) == ("delete", "/v1/quarantine/{entry_id}"):  # it was released before
+            if (method, path) == ("delete", "/v1/quarantine/{entry_id}"):  # it was already released
                 made_anew = alice.http.post("/quarantine", json={"memory": create(alice, "I play the banjo")["id"]})
                 ids["entry_id"] = made_anew.json()["id"]
             (sample,) = operation["x-codeSamples"]

@@ -1,4 +1,4 @@
-"""When a client has all of its reply, whenever it hangs up."""
+"""A client's complete reply, whenever the client disconnects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from proxy.api.passage import Passage
 
 
 def sent(headers: list[tuple[bytes, bytes]], *pieces: bytes, ended: bool = False) -> Passage:
-    """A reply of which so much was sent."""
+    """Return the passage of a reply of which these pieces were sent."""
     passage = Passage("POST", "/v1/chat/completions", 0)
     passage.see({"type": "http.response.start", "status": 200, "headers": headers})
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Statements that end by themselves, and questions about what was, over real sockets."""
+"""Statements that expire, and questions about the past, over real sockets."""
 
 from __future__ import annotations
 

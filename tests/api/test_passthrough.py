@@ -1,4 +1,4 @@
-"""What goes to the provider as it is, and what never does."""
+"""Requests that go to the provider unchanged, and those that never do."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_strange_memory_paths_never_reach_it(alice: Speaker, upstream: FakeProvi
 
 
 def test_wrong_method_of_a_memory_path_is_405(server: Running, alice: Speaker, upstream: FakeProvider) -> None:
-    """What is said to memory must not go to a provider because the method is wrong."""
+    """Text meant for memory must not go to a provider because of a wrong method."""
     paths = httpx.get(f"{server.origin}/openapi.json").json()["paths"]
     for path, operations in paths.items():
         allowed = {method.upper() for method in operations} | ({"HEAD"} if "get" in operations else set())
@@ -52,9 +52,9 @@ def test_wrong_method_of_a_memory_path_is_405(server: Running, alice: Speaker, u
             response = alice.http.request(method, url, content=b'{"text": "I am allergic to nuts"}')
             told = response.json()["error"]
             if method == "PATCH" and path.removeprefix("/v1/memories/") in ("search", "forget", "undo", "preview"):
-                continue  # it might be an id: its body is read first
+                continue  # it could be an id: its body is read first
             if path.endswith("/end") and response.status_code == 404:
-                continue  # it might be a conversation of that name
+                continue  # it could be a conversation of that name
             assert (response.status_code, told["code"]) == (405, "method_not_allowed"), (method, path)
             assert allowed - {"HEAD"} <= set(response.headers["allow"].split(", "))
             assert all(one in told["message"] for one in allowed)
@@ -65,7 +65,7 @@ def test_wrong_method_of_a_memory_path_is_405(server: Running, alice: Speaker, u
 
 @pytest.fixture(scope="module")
 def tenants(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
-    """A server with keys of its own."""
+    """Return a server with Throughline keys."""
     folder = tmp_path_factory.mktemp("tenants")
     with Running(folder, upstream=lasting_provider.base_url, auth={"mode": "keys"}) as running:
         yield running
@@ -101,10 +101,10 @@ def test_our_keys_do_not_open_the_operators_account(
     ],
 )  # fmt: skip
 def test_our_keys_may_use_stateless_paths(tenants: Running, upstream: FakeProvider, method: str, path: str) -> None:
-    """They leave nothing behind in the operator's account."""
+    """These paths leave no data in the operator's account."""
     with tenants.http(made_key(tenants)) as http:
         assert http.request(method, path, content=b'{"model": "m"}').status_code == 200
-    asked = "GET" if path == "/models" else method  # a list whose body is left out
+    asked = "GET" if path == "/models" else method  # a list without its body
     assert (upstream.last.method, upstream.last.target) == (asked, f"/v1{path}")
 
 

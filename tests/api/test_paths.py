@@ -1,4 +1,4 @@
-"""No path reads differently once it is decoded again; nothing of the kind goes to the provider."""
+"""Paths that read differently once decoded again are refused, and never go to the provider."""
 
 from __future__ import annotations
 

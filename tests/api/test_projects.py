@@ -1,4 +1,4 @@
-"""Projects over real sockets: each has memory of its own beside what is general, and never sees another's."""
+"""Projects over real sockets: each has its own memory beside the common one, and never sees another's."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ WORDS = st.sampled_from(["Nomad", "Fargate", "Heroku", "Render"])
 def test_no_read_of_one_shows_the_other(
     server: Running, upstream: FakeProvider, own: str, theirs: str, noun: str
 ) -> None:
-    """Two projects of one user and one user more, with texts that differ in a mark alone."""
+    """Two projects of one user and a second user, with texts that differ only in a mark."""
     upstream.clear()
     upstream.script(agreeing)
     key, marks = new_key(), ("quartz", "basalt", "gneiss")

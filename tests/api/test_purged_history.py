@@ -1,4 +1,4 @@
-"""The history of other memories, once one of them is purged."""
+"""History of other memories after a purge of one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_linked_memory_keeps_its_history(alice: Speaker) -> None:
 
 
 def test_former_quotes_of_others_lose_the_words(alice: Speaker, upstream: Any) -> None:
-    """Two memories of one sentence: the corrected one had the sentence of the purged one in its history."""
+    """Of two memories of one sentence, the corrected one had the purged one's text in its history."""
     alice.tell(FACT)
     ids = {one["text"]: one["id"] for one in alice.memories()}
     (gone,) = [id_ for text, id_ in ids.items() if "Shram" in text]

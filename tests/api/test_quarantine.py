@@ -1,4 +1,4 @@
-"""Quarantine over real sockets: what is set apart is found only inside of itself, and comes back as it was."""
+"""Quarantine over real sockets: quarantined data is found only inside itself, and is restored unchanged."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def set_apart(speaker: Speaker, **body: str) -> Message:
 
 
 def add_document(speaker: Speaker, data: bytes) -> str:
-    """Upload a document and wait until it is read."""
+    """Upload a document and wait until it is ingested."""
     document = str(speaker.http.post("/documents", files={"file": ("notes.md", data)}).json()["id"])
     wait_read(speaker)
     return document
 
 
 def recalled(speaker: Speaker, upstream: FakeProvider, **headers: str) -> bool:
-    """Whether it is recalled by a chat that leaves nothing behind, or by a search."""
+    """Return whether a chat that stores nothing, or a search, recalls the fact."""
     speaker.say(QUESTION, x_memory_mode="read", **headers)
     found = speaker.http.post("/memories/search", json={"query": QUESTION}).text
     assert headers or ("peacocks" in found) == ("peacocks" in sent(upstream))

@@ -1,4 +1,4 @@
-"""Memory keeps quiet about what concerns nobody, in languages as well that the embedder does not know."""
+"""Memory adds nothing to prompts that do not concern the user, even in languages unknown to the embedder."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_only_questions_about_oneself_get_memory(
     upstream: FakeProvider,
     code: str,
 ) -> None:
-    """A question that concerns nobody gets none."""
+    """Prompts that do not concern the user get no memory."""
 
     def recalled(text: str) -> str:
         alice.say(text, x_memory_mode="read")

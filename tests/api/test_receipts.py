@@ -1,4 +1,4 @@
-"""Receipts over HTTP: what stood in a request, of which client, and which questions an entry was put into."""
+"""Receipts over HTTP: the additions to a request, its client, and the questions that got an entry."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_receipt_shows_no_text_changed_since(alice: Speaker) -> None:
     alice.tell("My sister lives in Tromsø.")
     before = alice.say(QUESTION, x_memory_session="one", x_memory_time="2026-03-01T10:00:00Z")
     alice.tell("My sister Ylva sings in the choir of Tromsø.")
-    after = alice.say(QUESTION, x_memory_session="one", x_memory_time="2026-03-01T10:00:00Z")  # asked again
+    after = alice.say(QUESTION, x_memory_session="one", x_memory_time="2026-03-01T10:00:00Z")  # the question repeated
     first, second = (alice.get(f"/receipts/{one.headers['x-memory-receipt']}") for one in (before, after))
     assert first["additions"][-1]["text"] is None
     assert "choir" in second["additions"][-1]["text"]
 
 
 def _rebuilt(receipt: Message, said: list[str]) -> list[str]:
-    """Return the user's messages with what a receipt says was put at each."""
+    """Return the user's messages with the additions of a receipt at their places."""
     made = list(said)
     for one in receipt["additions"]:
         assert one["place"] == "after"

@@ -1,4 +1,4 @@
-"""A memory, an item, a task or an answer sent again: what is given is applied or refused, the rest stays."""
+"""A memory, item, task or answer sent again: its fields are applied or refused, the rest stays."""
 
 from __future__ import annotations
 

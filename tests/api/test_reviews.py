@@ -16,7 +16,7 @@ TRIP, ASKED = "My trip to Rome costs 900 euros.", "Forget the trip to Rome with 
 
 
 def uncertain(speaker: Speaker) -> Message:
-    """Ask to forget what is not certain, and return the review."""
+    """Send an uncertain request to forget, and return its review."""
     speaker.tell(f"{TRIP} My landlord is Mr Brown.")
     speaker.tell(ASKED)
     (review,) = speaker.get("/reviews")["data"]

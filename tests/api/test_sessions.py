@@ -1,4 +1,4 @@
-"""``/v1/sessions`` over real sockets: conversations by our id or the client's, ended and destroyed."""
+"""``/v1/sessions`` over real sockets: conversations by Throughline's or the client's id, ended and destroyed."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_destroyed_conversation_leaves_the_disk(tmp_path: Path, provider: Fake
 
 
 def test_destroyed_conversation_leaves_other_conversations(tmp_path: Path, provider: FakeProvider) -> None:
-    """What another conversation was told of it is put back no more, and is off the disk."""
+    """Its text in other conversations' blocks is not replayed any more, and is off the disk."""
     said, asked = "The heron wore galoshes yesterday, said Xylophonia", "Who told of the heron and its galoshes?"
     provider.script(agreeing)
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:

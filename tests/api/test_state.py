@@ -1,4 +1,4 @@
-"""``/v1/state`` and the pages for operations: what there is, and what is on its way."""
+"""``/v1/state`` and the operator's pages: counts of stored and pending data."""
 
 from __future__ import annotations
 

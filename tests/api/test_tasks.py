@@ -1,4 +1,4 @@
-"""Tasks over real sockets: stated in a chat or put in by API, recalled where they matter, and done."""
+"""Tasks over real sockets: stated in a chat or created by API, recalled where relevant, and completed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/v1/export``, ``/v1/import`` and ``/v1/jobs`` over HTTP: what is taken out comes back, whoever wrote the file."""
+"""``/v1/export``, ``/v1/import`` and ``/v1/jobs`` over HTTP: exports return, and other programs' files are read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def provider() -> Iterator[FakeProvider]:
 
 
 def done(speaker: Speaker, job: Message) -> Message:
-    """Return a job once it is over."""
+    """Return a job once it has ended."""
     while job["status"] in ("queued", "running"):
         time.sleep(0.02)
         job = speaker.get(f"/jobs/{job['id']}")
@@ -59,7 +59,7 @@ def taken_out(speaker: Speaker) -> bytes:
 
 
 def live(speaker: Speaker) -> None:
-    """Leave something in every store: turns, memories, an ending, a link, a summary, a document, a picture."""
+    """Write to every store: turns, memories, an ending, a link, a summary, a document, a picture."""
     speaker.tell("My sister Ylva lives in Tromsø.", x_memory_session="one", x_memory_time="2026-03-01T10:00:00Z")
     speaker.tell("My flat has a green door.", "And it is on the third floor.", x_memory_time="2026-03-02T10:00:00Z")
     speaker.tell("My flat has a blue door now.", x_memory_time="2026-03-12T10:00:00Z")
@@ -193,11 +193,11 @@ def zipped(name: str, content: bytes) -> bytes:
 
 
 def changed(archive: bytes, *, at: int, to: bytes) -> bytes:
-    """Return an archive with bytes put over those of its first entry, in its directory as well where they stand there."""
+    """Return a zip archive with bytes of its first entry overwritten, also in its directory if the field is there."""
     directory = archive.index(b"PK\x01\x02") + at + 2
     made = bytearray(archive)
     made[at : at + len(to)] = to
-    if at < 30:  # of the entry's head
+    if at < 30:  # inside the entry's header
         made[directory : directory + len(to)] = to
     return bytes(made)
 
@@ -220,13 +220,13 @@ PROJECT: Message = {"id": "p", "agent": ".p", "name": "atlas", "created_ms": 1, 
 
 
 def of_file(**changes: Any) -> Message:
-    """Return the row of a document as an export has it, with a changed body."""
+    """Return the exported row of a document, with a changed body."""
     row = {"id": "doc_1", "agent": "", "kind": "document", "sha256": "0" * 64, "status": "ready", "attempts": 0}
     return {"type": "media", "value": {**row, "created_ms": 1, "due_ms": 1, "body": {**SHOWN, **changes}}}
 
 
 def exported(*entries: Message) -> bytes:
-    """Return an export as this server writes it, of entries that it would not write."""
+    """Return an export in this server's format, with entries that it would not write."""
     head = {"format": "throughline.export", "version": 1, "owner": "0" * 32, "counts": {"memories": "many"}}
     lines = b"".join(json.dumps(line).encode() + b"\n" for line in (head, *entries))
     return lines + json.dumps({"type": "end", "sha256": hashlib.sha256(lines).hexdigest()}).encode() + b"\n"
@@ -241,7 +241,7 @@ def test_chatgpt_export_is_learned_at_its_own_times(server: Running) -> None:
             job = bring(alice, content)
             assert (job["status"], job["format"]) == ("done", "chatgpt")
         assert alice.http.get("/jobs").json()["data"][1]["counts"] == {"conversations": 1, "turns": 2}
-        assert job["counts"] == {"conversations": 0, "turns": 0}  # the same conversation again
+        assert job["counts"] == {"conversations": 0, "turns": 0}  # the same conversation, imported again
         (moved,) = [one for one in alice.memories() if "Porto" in one["text"]]
         assert moved["valid_from"].startswith("2026-01-01T10:00:00")
         assert job["notes"] == ["conversation 'Move', message 3: a secret was left out"]

@@ -1,4 +1,4 @@
-"""``/v1/usage?by=user``: what each user of a key used, and of nobody else's key."""
+"""``/v1/usage?by=user``: usage of each user of a key, and of no other key."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def stack() -> Iterator[ExitStack]:
 
 
 def own_id(speaker: Speaker) -> str:
-    """Return the id that usage shows for the user who asks."""
+    """Return the requesting user's id as usage shows it."""
     return str(speaker.get("/usage")["user"])
 
 
 def by_user(speaker: Speaker, **params: int) -> dict[str, int]:
-    """Return the requests of each user that usage shows."""
+    """Return the number of requests of each user that usage shows."""
     return {one["user"]: one["requests"] for one in speaker.get("/usage", by="user", **params)["data"]}
 
 
 def forged(export: bytes, holder: str) -> bytes:
-    """Return an export whose receipts say that a key asked."""
+    """Return an export whose receipts name another key as their holder."""
     lines = [json.loads(line) for line in export.splitlines()[:-1]]
     for line in lines:
         if line.get("type") == "receipts":
@@ -69,7 +69,7 @@ def test_usage_by_user_shows_users_of_the_key(server: Running, stack: ExitStack)
 
 
 def test_usage_by_user_shows_nothing_of_other_keys(server: Running, stack: ExitStack) -> None:
-    """Two keys that name the same person are two tenants."""
+    """Two keys that name the same user are two tenants."""
     one, other = (stack.enter_context(speaking(server, new_key(), x_memory_user="ann")) for _ in range(2))
     one.say("I like tea")
     assert by_user(other) == {}
@@ -89,7 +89,7 @@ def test_bound_key_sees_its_own_user_alone(keyed: Running, stack: ExitStack) -> 
         speaker.say("I like tea")
     for speaker in speakers:
         assert by_user(speaker) == {own_id(speaker): 1}
-    assert by_user(boss) == {own_id(boss): 1}  # what it asked for itself, not what other keys of the tenant did
+    assert by_user(boss) == {own_id(boss): 1}  # its own requests, not those of the tenant's other keys
     assert len({own_id(speaker) for speaker in (*speakers, boss)}) == 4
 
 
@@ -104,7 +104,7 @@ def test_usage_by_user_leaves_private_agents_out(server: Running, stack: ExitSta
 
 
 def test_imported_receipts_count_for_no_key(server: Running, stack: ExitStack) -> None:
-    """A file that anybody can write puts nothing into the usage of another key."""
+    """A file, which anyone can write, adds nothing to the usage of another key."""
     ann, stranger = (stack.enter_context(speaking(server, new_key())) for _ in range(2))
     ann.say("I like tea")
     holder = server.services.hasher.digest("tenant", "key", ann.key)

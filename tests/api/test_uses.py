@@ -1,4 +1,4 @@
-"""How often a memory was used, as the API tells it."""
+"""Use counts of a memory over the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands are told from messages, and leave a request as if they had never been sent."""
+"""Commands are distinguished from messages, and leave a request as if they had never been sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an exchange says of itself."""
+"""Properties of an exchange."""
 
 from __future__ import annotations
 

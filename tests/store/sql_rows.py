@@ -48,7 +48,7 @@ def make_record(
     name: str = "",
     memory_ids: tuple[str, ...] = (),
 ) -> Record:
-    """Return the record of one exchange; without ``turn`` of one that is not to be learned from."""
+    """Return the record of one exchange; without ``turn``, of one that is not learned."""
     return Record(
         turn=None if turn is None else make_turn(scope, turn, text=text, at=now),
         links=(Link(f"hash_{turn}", 0, learned=turn is not None),),

@@ -94,7 +94,7 @@ def test_unknown_fields_are_ignored_missing_ones_get_defaults() -> None:
     assert (read.text, read.status, read.earlier, read.confidence) == ("x", "active", (), 1.0)
 
 
-# What version 0.1 wrote of "I use Shram and Magnet at work.": rewritten, with a relation.
+# Version 0.1's record of "I use Shram and Magnet at work.": rephrased, with a relation.
 OLD = {
     "id": "mem_1",
     "kind": "fact",

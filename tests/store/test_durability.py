@@ -1,4 +1,4 @@
-"""What ``record`` has returned from survives the death of the process."""
+"""Turns survive the death of the process once ``record`` has returned."""
 
 from __future__ import annotations
 

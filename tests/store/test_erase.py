@@ -35,13 +35,13 @@ pytestmark = pytest.mark.anyio
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 TURNS = 200
-OPERATOR_TABLES = {keys, stamps}  # whom a key stands for is the operator's data, revoked apart
+OPERATOR_TABLES = {keys, stamps}  # a key's user is the operator's data, revoked separately
 
 
 async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int = 0) -> None:
-    """Leave each owner's word in every table.
+    """Write each owner's word to every table.
 
-    Keys in no order and values of all sizes: rows of several owners share the pages of an index, which split in the
+    Keys are unordered and values of all sizes, so that rows of several owners share index pages, which split in the
     middle, overflow and are reused.
     """
     journal, history, uses, dice = Journal(db), History(db), Uses(db), random.Random(seed)
@@ -84,7 +84,7 @@ def test_every_table_is_an_owners_or_the_operators() -> None:
     assert set(OWNED) | {leases} | OPERATOR_TABLES == set(metadata.sorted_tables)
 
 
-@pytest.mark.parametrize("seed", [0, 5, 6])  # without VACUUM each of them leaves bytes behind
+@pytest.mark.parametrize("seed", [0, 5, 6])  # without VACUUM each seed leaves bytes behind
 async def test_erasing_leaves_no_byte_in_any_file(db: Database, tmp_path: Path, seed: int) -> None:
     await fill(db, {"heather": BEN, "magnolia": ANNA}, turns=TURNS, seed=seed)
     assert await Leases(db).acquire(ANNA, "magnolia", 10, NOW)

@@ -1,4 +1,4 @@
-"""Whatever is written and read in whatever order: no scope ever sees, moves or drops a row of another."""
+"""For any order of writes and reads, no scope sees, moves or drops a row of another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.store.sql_rows import NOW, make_record, make_scope
 
 pytestmark = pytest.mark.anyio
 
-# The same conversation ids, turn ids, names and hashes everywhere: only owner and agent tell the scopes apart.
+# Conversation ids, turn ids, names and hashes are equal everywhere: only owner and agent distinguish the scopes.
 SCOPES = [make_scope(user, agent=agent) for user in ("anna", "ben") for agent in ("", "coder")]
 STEPS = st.tuples(
     st.sampled_from(["record", "record", "read", "learn", "claim", "end", "delete", "forget", "erase"]),
@@ -33,7 +33,7 @@ STEPS = st.tuples(
 
 
 class House:
-    """The store under test; every row written says in its text whose it is."""
+    """The store under test; the text of every row names its scope."""
 
     def __init__(self, db: Database) -> None:
         self.db, self.now = db, NOW
@@ -41,7 +41,7 @@ class House:
         self.receipts, self.leases, self.erasure = Receipts(db), Leases(db), Erasure(db)
 
     async def record(self, scope: Scope, n: int) -> None:
-        # Conversation ids are derived from user and agent, so one never belongs to two agents.
+        # Conversation ids are derived from user and agent, so no id belongs to two agents.
         here = Scope(scope.tenant, scope.user, scope.agent, f"ses_{scope.agent}_{n}")
         await self.journal.record(here, make_record(here, str(n), text=mark(here), name="chat", now=self.now))
 

@@ -58,7 +58,7 @@ async def test_a_replayed_turn_adds_nothing(db: Database, journal: Journal) -> N
 
 
 async def test_retry_completes_only_a_broken_turn(db: Database, journal: Journal) -> None:
-    """Nothing undoes a whole one."""
+    """No retry undoes a complete turn."""
     scope = make_scope("alice")
     whole = make_record(scope, "one")
     assert whole.turn is not None

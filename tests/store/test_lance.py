@@ -59,7 +59,7 @@ async def test_offsets_return_and_are_zero_in_old_rows(store):
 
 
 async def test_last_row_of_an_id_counts(store):
-    """Putting it twice changes nothing."""
+    """Writing it twice changes nothing."""
     await store.put_memories(ANNE, [fact(1, "old"), fact(2), fact(1, "new")], {}, "m")
     await store.put_memories(ANNE, [fact(1, "new"), fact(2)], {}, "m")
     assert sorted(memory.text for memory in await store.memories(ANNE)) == ["likes tea", "new"]
@@ -132,7 +132,7 @@ def test_scope_comes_first():
             "close",
             "probe",
             "verify",
-        ):  # of all, and answer nothing of anybody
+        ):  # these cover all scopes and return no data of any
             assert [*inspect.signature(method).parameters][1] == "scope", name
 
 
@@ -240,7 +240,7 @@ async def test_cancelled_callers_write_runs_to_its_end(store):
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    await store.put_memories(ANNE, [fact(6)], {}, "m")  # waits behind the cancelled ones
+    await store.put_memories(ANNE, [fact(6)], {}, "m")  # runs after the cancelled ones
     assert len(await store.memories(ANNE)) == 7
 
 
@@ -250,7 +250,7 @@ async def test_writers_of_one_owner_take_turns(store):
 
 
 async def rewrite(store, change):
-    """Write each memory's record anew, as another version would have."""
+    """Rewrite each memory's record, as another version would have written it."""
     table = await store._tables.open("memories", ANNE.user)
     rows = (await table.query().to_arrow()).to_pylist()
     for row in rows:

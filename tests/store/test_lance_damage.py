@@ -1,4 +1,4 @@
-"""Damaged tables: each way is found, what is left is read, and nothing that was never written comes out."""
+"""Damaged tables: each kind of damage is found, intact rows are read, and no row appears that was never written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FILES = {
 
 
 async def written(store: LanceStore) -> None:
-    for memory in FACTS:  # a file of data each
+    for memory in FACTS:  # one data file each
         await store.put_memories(ANNE, [memory], {memory.id: vector(int(memory.id[4:], 16))}, "m")
     await store.put_memories(BOB, [fact(50)], {}, "m")
 
@@ -57,14 +57,14 @@ async def test_whole_tables_have_no_flaw(store: LanceStore, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_purged_table_has_no_flaw_until_damaged(store: LanceStore, tmp_path: Path, way: str) -> None:
-    """The version that a purge leaves names the old files in its transaction."""
+    """The version after a purge names the old files in its transaction."""
     await written(store)
     await store.remove_memories(ANNE, [FACTS[0].id])
     await store.purge(ANNE)
     table = table_of(tmp_path)
     assert flaw_outside(table) == ""
     assert await (await reopened(tmp_path)).damage.flaws(ANNE) == {}
-    for file in list((table / "data").iterdir()):  # those of the version before may still be there
+    for file in list((table / "data").iterdir()):  # files of the previous version may still exist
         WAYS[way](file)
     assert (flaw_outside(table) == "") == (way == "middle")
     assert list(await (await reopened(tmp_path)).damage.flaws(ANNE)) == ["memories"]
@@ -76,7 +76,7 @@ async def test_table_with_search_indexes_has_no_flaw(tmp_path: Path) -> None:
     await store.put_memories(ANNE, facts, {one.id: vector(at) for at, one in enumerate(facts)}, "m")
     await store.maintain(ANNE)
     store.close()
-    assert list(table_of(tmp_path).glob("_indices/*/part_*.lance"))  # named in the newest version beside the data
+    assert list(table_of(tmp_path).glob("_indices/*/part_*.lance"))  # the newest version names them beside the data
     assert flaw_outside(table_of(tmp_path)) == ""
     fresh = await reopened(tmp_path)
     assert await fresh.damage.flaws(ANNE) == {}

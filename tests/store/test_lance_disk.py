@@ -1,4 +1,4 @@
-"""What stays on disk, what goes from it, and what a broken disk does."""
+"""Files that stay on disk and files that are deleted, and the effect of a broken disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LanceDB without its cloud client, in a process of its own: imports are for ever."""
+"""LanceDB imports without its cloud client; in a separate process, as imports cannot be undone."""
 
 from __future__ import annotations
 

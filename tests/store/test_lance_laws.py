@@ -1,4 +1,4 @@
-"""Any memory survives its row and the store: properties over hostile texts and times."""
+"""Any memory survives encoding and storing: laws over hostile texts and times."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ async def test_lease_goes_to_a_waiter_before_its_holder(db: Database) -> None:
 
 @pytest.mark.parametrize("steps", range(12))
 async def test_cancelled_waiter_leaves_no_lease_behind(db: Database, steps: int) -> None:
-    """However near it was."""
+    """This holds at every step before it would get the lease."""
     leases = Leases(db)
     assert await leases.acquire(ANNA, "worker", 60, NOW)
 

@@ -1,4 +1,4 @@
-"""What stands for a turn and for the window around it."""
+"""Indexed text of a turn and of the window around it."""
 
 from __future__ import annotations
 

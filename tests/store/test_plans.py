@@ -1,4 +1,4 @@
-"""No statement of the store reads a whole table: what it costs must not grow with what other owners have."""
+"""No SQL statement of the store scans a whole table: its cost must not grow with other owners' rows."""
 
 from __future__ import annotations
 

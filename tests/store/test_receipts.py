@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.anyio, ON_BOTH]
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 CODER, WRITER = make_scope("anna", agent="coder"), make_scope("anna", agent="writer")
 BODY = {"id": "rcp_1", "injected": [{"id": "mem_1", "score": 0.5}], "learned": None}
-HERE = {"session": ANNA.session}  # told with each
+HERE = {"session": ANNA.session}  # part of every receipt read
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Replies that the provider keeps: whose they are, and what led to them."""
+"""Replies that the provider stores: their owner, and the replies before them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def replies(db: Database) -> Replies:
 
 
 async def keep(db: Database, replies: Replies, scope: Scope, id_: str, parent: str = "", *, at: int = 0) -> str:
-    """Note a reply that answers one message named like it; return its name for the next one."""
+    """Store a reply to one message of the same name; return the reply's name for the next call."""
     kept = Kept(id_, parent, ascii(id_)[1] * 64, at * 2 + 2, (f"anchor-{id_}",), "house")
 
     def write(connection: sa.Connection) -> None:

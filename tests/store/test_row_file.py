@@ -1,4 +1,4 @@
-"""Rows come back from a file as they were put in."""
+"""Rows are read from a file as they were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A damaged SQLite file: what can be read of it is taken over, and nothing else."""
+"""A damaged SQLite file: the readable rows are copied, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every public method that touches data of a scope takes the scope first; the few that serve the operator are listed."""
+"""Public methods that touch a scope's data take the scope first; the few for the operator are listed."""
 
 from __future__ import annotations
 

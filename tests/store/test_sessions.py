@@ -132,7 +132,7 @@ async def test_deletion_takes_exactly_the_conversation(db: Database, journal: Jo
         "journal": 1,
     }
     left = await Erasure(db).count(ANNA)
-    other_rows = dict.fromkeys(counts, 1) | {"receipts": 0, "replies": 0, "costs": 2}  # the user's own meter stays
+    other_rows = dict.fromkeys(counts, 1) | {"receipts": 0, "replies": 0, "costs": 2}  # the user's own counts stay
     assert left == {table.name: 0 for table in OWNED} | other_rows
     with pytest.raises(NotFound):
         await sessions.get(ANNA, ANNA.session)

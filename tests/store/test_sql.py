@@ -121,7 +121,7 @@ async def test_other_databases_are_refused(url: str) -> None:
 
 @pytest.mark.parametrize("missing", ["asyncpg", "greenlet"])
 def test_postgres_without_its_extra_is_explained(missing: str) -> None:
-    """In a process of its own, where nothing of it is imported yet."""
+    """This runs in a separate process, which has not imported them yet."""
     tried = (
         f"import sys, asyncio; sys.modules[{missing!r}] = None\n"
         "from proxy.store.sql import Database\n"

@@ -1,4 +1,4 @@
-"""Bound thoughts: found by their signature alone, of their owner alone."""
+"""Bound thoughts are found only by their signature and only by their owner."""
 
 from __future__ import annotations
 

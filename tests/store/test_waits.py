@@ -1,4 +1,4 @@
-"""Work that waits for a time written while the clock was ahead."""
+"""Work scheduled for a time that was written while the clock ran ahead."""
 
 from __future__ import annotations
 

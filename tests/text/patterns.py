@@ -1,4 +1,4 @@
-"""Every pattern that the package compiles: objects of its modules, tables of languages, and literals inside functions."""
+"""All patterns that the package compiles: module objects, language and wrapper tables, literals in functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Patterns = dict[str, "re.Pattern[Any]"]
 
 @cache
 def of_modules() -> Patterns:
-    """Return the patterns that modules and their classes hold, also in containers and in objects of our own, by name."""
+    """Return the patterns in modules and their classes, including containers and the package's objects, by name."""
     found: Patterns = {}
     for module in modules():
         for name, value in vars(module).items():
@@ -46,7 +46,7 @@ def of_modules() -> Patterns:
 
 @cache
 def of_languages() -> Patterns:
-    """Return the patterns that the tables of the languages make, by language and phrase."""
+    """Return the patterns of the language tables, by language and phrase."""
     found: Patterns = {}
     for code in codes():
         table = language(code)
@@ -61,7 +61,7 @@ def of_languages() -> Patterns:
 
 @cache
 def of_wrappers() -> Patterns:
-    """Return the patterns that the tables of wrappers make, inside of whatever their users put around a list."""
+    """Return the patterns of the wrapper tables, inside each string that callers put around a list."""
     around = {
         value
         for module in (own_words, errands, authored)
@@ -79,7 +79,7 @@ def of_wrappers() -> Patterns:
 
 @cache
 def modules() -> tuple[ModuleType, ...]:
-    """Return every module of the package that can be imported here."""
+    """Return all modules of the package that can be imported here."""
     names = [
         info.name for info in pkgutil.walk_packages(proxy.__path__, "proxy.") if not info.name.endswith("__main__")
     ]
@@ -130,7 +130,7 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _inline(path: Path) -> Iterator[tuple[int, re.Pattern[Any]]]:
-    """Yield the patterns that stand as literals in calls to ``re``, wherever in a file, with their line."""
+    """Yield line and pattern of each literal in a call to ``re`` in a file."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))) if path.suffix == ".py" else ():
         is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CALLS
         if not is_call or not isinstance(node.func.value, ast.Name) or node.func.value.id != "re" or not node.args:

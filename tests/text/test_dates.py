@@ -190,9 +190,9 @@ def test_unknown_language_has_no_dates(code):
 @pytest.mark.parametrize(
     ("day", "en", "de", "es"),
     [
-        ("2026-11-23", "2026-12-04", "", "2026-11-27"),  # Monday: people differ
-        ("2026-11-26", "2026-12-04", "2026-12-04", "2026-12-04"),  # tomorrow is called tomorrow
-        ("2026-11-27", "2026-12-04", "2026-12-04", "2026-12-04"),  # on the day
+        ("2026-11-23", "2026-12-04", "", "2026-11-27"),  # Monday: people disagree
+        ("2026-11-26", "2026-12-04", "2026-12-04", "2026-12-04"),  # tomorrow is not called "next Friday"
+        ("2026-11-27", "2026-12-04", "2026-12-04", "2026-12-04"),  # on the day itself
         ("2026-11-29", "2026-12-04", "2026-12-04", "2026-12-04"),  # Sunday
     ],
 )
@@ -216,7 +216,7 @@ def test_next_friday_follows_the_rule_of_the_language(day, en, de, es):
         ("2026-05-20", "since May", "since 2026-05"),
         ("2026-05-20", "until May", ""),
         ("2026-03-01", "last May", "2025-05"),
-        ("2026-03-01", "next May", ""),  # this year's or the one after
+        ("2026-03-01", "next May", ""),  # this year's or next year's
         ("2026-11-26", "my exam is on 26 November", "2026-11-26"),
         ("9999-12-31", "tomorrow", ""),
         ("0001-01-01", "two years ago", ""),

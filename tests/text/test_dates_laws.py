@@ -1,4 +1,4 @@
-"""Any text at any time is read, in linear time: properties of the dates in words."""
+"""Laws of dates in words: any text at any time is parsed in linear time."""
 
 from __future__ import annotations
 
@@ -69,6 +69,6 @@ def _least_s(text: str, code: str) -> float:
 def test_time_is_linear_in_length(code, part):
     size = 4_000 // len(part)
     dates_in("", AT, code)
-    assert any(  # a suspect is measured again: a busy machine's milliseconds grow by themselves
+    assert any(  # a slow text is measured again, as a busy machine is slow too
         _least_s(part * 2 * size, code) < 3 * _least_s(part * size, code) + 0.01 for _ in range(3)
     )

@@ -1,4 +1,4 @@
-"""Rendered lines stay on their line and inside their block; ordinary text stays byte for byte."""
+"""Rendered lines stay on their line and in their block; ordinary text stays byte for byte."""
 
 from __future__ import annotations
 
@@ -107,17 +107,17 @@ def test_passage_keeps_empty_lines_tabs_and_indentation() -> None:
     assert item(text) == "a:\n    b 1\n   c < 3"
 
 
-# Nested, broken and mixed: what is put together when an inner part is taken out must be broken as well.
+# Nested, broken and mixed: removing an inner part must not join the outer parts to a tag.
 PARTS = st.sampled_from(
     ["<", "</", "memory", ">", "<memory>", "</memory>", "<|", "|>", "im_start", "[", "]", "INST", "/", "<<SYS>>", "&lt;", "system",
      "\n", "\u2028", "\r", "\x00", "\u200b", "\u202e", "\U000e0041", "\u2800", "\u0301", "＜", "‹", "〈", "]~b]", "e~[", "[e~[", "x"]
 )  # fmt: skip
 
 
-@example("|>", "<\n")  # "< |>" is no token: a blank stands in it, as in "2 < |x|"
+@example("|>", "<\n")  # "< |>" is no token: it has a space, as in "2 < |x|"
 @given(st.lists(PARTS, max_size=24).map("".join), st.lists(PARTS, max_size=24).map("".join))
 def test_nested_or_broken_tags_are_defused(text: str, other: str) -> None:
-    """So are a chat template's tokens, alone or mixed with tags."""
+    """The same holds for a chat template's tokens, alone or mixed with tags."""
     for shown in (line(text), passage(text), item(text), line(line(text) + line(other)), line(f"{other}{text}")):
         seen = "".join(one for one in shown if not one.isspace() and not is_invisible(one) and one != "\u2800")
         assert not re.search(r"[<＜﹤‹〈][/a-z]", seen, re.IGNORECASE) or "〈" in seen

@@ -1,4 +1,4 @@
-"""No pattern of the package costs more than the length of the text that it is run on, whatever that text is."""
+"""All patterns of the package run in time linear in the text, for any text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a message is quoted, fenced, enclosed, forwarded or pasted; the author's own words stay as they are."""
+"""Quoted, fenced, enclosed, forwarded and pasted parts of a message; the author's own words stay unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long text is searched in stretches, and nothing is found or lost by that."""
+"""A search in stretches of a long text finds what one search finds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proxy.text.scan import OVERLAP, STEP, scan
 from proxy.text.secrets import redact
 
 KEY = "sk-proj-4fQ9zX2LmT8vB1nR6yWc3KdJ7hGsPa5E"
-OF_PATTERNS = 8  # characters that the patterns below may take, and one behind
+OF_PATTERNS = 8  # maximum length of a match of the patterns below, plus one
 PATTERNS = (r"\S", r"(?<![a-z])[a-z]{3,6}+(?![a-z])", r"\bab?c\b", r"(?:\d\D?){3}", r"[^\n]{1,7}+", r"b|bc-")
 
 

@@ -1,4 +1,4 @@
-"""Secrets are taken out before anything is written, ordinary words stay, and long input costs linear time."""
+"""Secrets are redacted before any write, ordinary words stay, and long input costs linear time."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_shapes_and_phrasings_combine(text: str, secret: str) -> None:
 
 
 def test_ordinary_messages_side_by_side_stay() -> None:
-    """A message does not become a secret by what the next one says."""
+    """The next message does not turn a message into a secret."""
     pairs = [f"{one}\n\n{other}" for one, other in pairwise(said.ORDINARY) if not one.endswith((":", "="))]
     changed = [pair for pair in pairs if redact(pair) != pair]
     assert len(changed) <= len(pairs) * 3 // 100, changed

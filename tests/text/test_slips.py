@@ -1,4 +1,4 @@
-"""What corrects a value of the sentence right before it, and what only begins like that."""
+"""Corrections of a value in the sentence right before, and texts that only begin like one."""
 
 from __future__ import annotations
 

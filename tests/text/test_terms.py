@@ -21,7 +21,7 @@ from proxy.text.words import stems
         ("我有只猫叫做团子", "团子"),
         ("我的猫叫了一声", None),
         ("他叫我小明", None),
-        ("My boss is called Ana", None),  # capitals tell names there
+        ("My boss is called Ana", None),  # capitals mark names in English
     ],
 )
 def test_name_that_ends_a_clause_without_spaces(clause: str, name: str | None) -> None:

@@ -1,4 +1,4 @@
-"""What a model thinks aloud in a reply is no part of what it said."""
+"""A model's reasoning inside a reply is no part of the reply's text."""
 
 from __future__ import annotations
 

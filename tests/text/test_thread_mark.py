@@ -1,4 +1,4 @@
-"""The mark behind a content in quarantine."""
+"""The mark at the end of quarantined content."""
 
 from __future__ import annotations
 

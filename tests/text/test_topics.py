@@ -1,4 +1,4 @@
-"""Which sentences are about a topic that nothing is to be kept of."""
+"""Sentences about topics that must not be stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Only what the author states counts: no code, no quotations, no material."""
+"""Only the author's statements count: no code, quotations or material."""
 
 from __future__ import annotations
 

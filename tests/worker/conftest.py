@@ -1,4 +1,4 @@
-"""What the worker's tests share."""
+"""Fixtures of the worker's tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.store.sql_rows import NOW
 
 @pytest.fixture
 async def services(tmp_path: Path) -> AsyncIterator[Services]:
-    """The parts that live in memory, with a clock that is turned by hand."""
+    """Return in-memory services with a manual clock."""
     flags = {"server": {"data_dir": tmp_path}, "worker": {"concurrency": 1}}
     lasting = await open_services(load_settings(flags=flags), clock=ManualClock(NOW))
     assert lasting.ephemeral is not None

@@ -23,7 +23,7 @@ SHOWN = (
     ],
 )
 def test_sentence_stays_only_with_the_documents_own_words(said: str, kept: bool) -> None:
-    """And with its figures."""
+    """The sentence must also have the document's figures."""
     assert borne_out(said, SHOWN) == (said if kept else "")
 
 

@@ -1,4 +1,4 @@
-"""What is destroyed is gone from every file, wherever the work was cut short and however often it is repeated."""
+"""Destroyed data is gone from every file, wherever the work was interrupted and however often it is repeated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.talking import speaking
 
 pytestmark = pytest.mark.anyio
 
-SAID, CORRECTED, STATED = "zorplindwort", "quabbelfrunk", "mirtelschnapf"  # of one memory, one after the other
+SAID, CORRECTED, STATED = "zorplindwort", "quabbelfrunk", "mirtelschnapf"  # successive texts of one memory
 WRITTEN, ASKED = "vexilbrandow", "fromplegwist"
 WORDS: dict[Doomed, tuple[str, ...]] = {
     "memory": (SAID, CORRECTED, STATED),
@@ -40,7 +40,7 @@ WORDS: dict[Doomed, tuple[str, ...]] = {
 
 @dataclass
 class Filled:
-    """A data folder with something of every kind, and the ids of these."""
+    """A data folder with data of every kind, and their ids."""
 
     folder: Path
     ids: dict[Doomed, str]
@@ -92,7 +92,7 @@ async def begin(services: Services, noun: Doomed, id_: str) -> Scope:
 
 
 async def was_cut(services: Services, commits: int) -> bool:
-    """Leave off at a commit to the database; return whether there were so many."""
+    """Cancel at the n-th database commit; return whether the work had so many."""
     loop, left = asyncio.get_running_loop(), commits
     task = asyncio.ensure_future(resume(services, until=services.clock.now()))
 

@@ -36,7 +36,7 @@ async def work(services: Services) -> None:
 
 
 async def plan(services: Services, kind: str, *changes: Change) -> None:
-    """Leave changes in the journal as a process does that dies before they are finished."""
+    """Leave changes in the journal, as a process does that dies before they are applied."""
     values, now = changes_to_json(changes), services.clock.now()
     if kind == "change":
         await services.journal.change(ANNA, "change_1", values, now=now, due=now)
@@ -98,7 +98,7 @@ async def test_removed_memory_does_not_come_back(services: Services, kind: str) 
 
 
 async def test_only_long_histories_wait_for_their_vectors(services: Services) -> None:
-    """And very many turns at once."""
+    """So do many turns at once."""
 
     def said(seq: int, turn: str) -> Episode:
         return Episode(f"msg_{turn}_{seq}", ANNA.session, turn, seq, "user", f"tea number {seq}", NOW)
@@ -112,21 +112,21 @@ async def test_only_long_histories_wait_for_their_vectors(services: Services) ->
     assert await waiting() == 6
     await services.book.fill_in(ANNA)
     assert await waiting() == 0
-    await services.book.keep(ANNA, [said(seq, f"imported_{seq}") for seq in range(200, 240)])  # words come first
+    await services.book.keep(ANNA, [said(seq, f"imported_{seq}") for seq in range(200, 240)])  # words are indexed first
     assert await waiting() == 40
     await services.book.fill_in(ANNA)
     assert await waiting() == 0
 
 
 async def test_words_come_first_while_many_turns_wait(services: Services) -> None:
-    """However few of them are stored at a time."""
+    """The same holds if few of them are stored at a time."""
     waiting: list[object] = []
     for numbers in (range(40), range(40, 41)):
         for number in numbers:
             await services.journal.record(ANNA, make_record(ANNA, str(number)))
         claim = await services.journal.claim("w", now=services.clock.now(), lease_s=30)
         assert claim is not None
-        await work_off(services, claim)  # it stores them; learning begins after a pause
+        await work_off(services, claim)  # stores them; learning begins after a pause
         await services.leases.release(claim.scope, claim.holder)
         waiting = await services.store.unembedded(ANNA, "episodes", services.embedder.model)
         await services.book.fill_in(ANNA)
@@ -145,7 +145,7 @@ async def test_idle_session_ends_once_its_queue_is_short(services: Services) -> 
 
 
 async def test_rows_stored_during_upkeep_get_it_later(services: Services) -> None:
-    """A long line of turns may be stored only after the upkeep that their requests asked for."""
+    """Turns of a long backlog may be stored only after the upkeep that their requests asked for."""
     await services.journal.record(ANNA, make_record(ANNA, "1"))
     services.note_written(ANNA)
     services.take_written()

@@ -1,4 +1,4 @@
-"""An import that is stopped again and again: what counts is whether it gets on."""
+"""An import that is stopped repeatedly: its progress counts, not the number of attempts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def queued(services: Services, content: bytes) -> Job:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the file of a stopped import
 async def test_import_that_gets_on_may_stop_often(lasting: Services) -> None:
-    """A server that is restarted more often than a file is tried does not end an import that goes on each time."""
+    """More restarts than the limit of attempts do not end an import that makes progress each time."""
     file = json.dumps([conversation(number) for number in range((STOPS + 1) * AT_ONCE)]).encode()
     job = await queued(lasting, file)
     for stop in range(1, STOPS + 1):

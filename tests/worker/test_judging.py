@@ -1,4 +1,4 @@
-"""What the guards of the built-in engine let through of a judge's words."""
+"""The judge's words that pass the guards of the built-in engine."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("log_lines")]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 OUTAGES = [StoreUnavailable("away"), TimeoutError(), OSError(errno.ENOSPC, "No space left on device")]
-UNREADABLE = [{"action": "add"}]  # a plan of no version of ours
+UNREADABLE = [{"action": "add"}]  # a plan that no version writes
 
 
 class Disk:
-    """The place where memories are written, with a fault: an error, or a write that never ends by itself."""
+    """The store's writes of memories, with a fault: an error, or a write that blocks until released."""
 
     def __init__(self, services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
         self.error: Exception | None = None
@@ -81,7 +81,7 @@ def pass_by(services: Services, seconds: float) -> None:
 
 
 async def test_worker_of_a_closed_store_stops_at_once(services: Services) -> None:
-    """A store that opens slowly does not keep a server from stopping."""
+    """A store that opens slowly does not delay the server's stop."""
     services.warmed.clear()
     worker = Worker(services)
     worker.start()
@@ -149,7 +149,7 @@ async def test_an_outage_of_any_length_buries_nothing(services: Services, disk: 
 
 
 async def spoil(services: Services, turn: str) -> None:
-    """Leave a plan for a turn that nobody can read."""
+    """Write an unreadable plan for a turn."""
     seqs = [item.seq for item in await services.journal.items(ANNA) if item.id == turn]
     await services.journal.plan(ANNA, seqs, UNREADABLE)
 
@@ -248,11 +248,11 @@ async def test_api_write_does_not_wait_for_many_turns(services: Services, disk: 
             await asyncio.sleep(0)
         disk.gate.set()
         left = await asked
-    assert left >= 18  # of twenty turns: the one under way was finished first, the others waited
+    assert left >= 18  # of 20 turns: the current one finished first, the others waited
 
 
 async def _hold(services: Services, scope: Scope) -> int:
-    """Hold somebody's lease once, and return how many turns were not learned then."""
+    """Hold the lease of a scope once, and return the number of turns not learned by then."""
     async with services.leases.held(scope):
         return len(await services.journal.items(scope))
 
@@ -275,7 +275,7 @@ async def test_new_turn_is_found_before_others_are_learned(services: Services) -
 
 
 async def test_an_attempt_is_counted_before_it_begins(services: Services) -> None:
-    """A process that is killed while it learns cannot count: what stands in the journal then counts for it."""
+    """A process that is killed while it learns cannot count the attempt, so the journal does so before."""
     await say(services, ANNA, "1")
     await say(services, ANNA, "2")
     first, _ = await services.journal.items(ANNA)
@@ -286,7 +286,7 @@ async def test_an_attempt_is_counted_before_it_begins(services: Services) -> Non
         pass_by(services, 1)
         return await services.journal.depth() == {"index": 0, "learn": 0, "dead": 1}
 
-    for _ in range(2):  # and a new start leaves it alone
+    for _ in range(2):  # a restart does not try it again
         async with working(services):
             await until(is_done)
     (dead,) = await services.journal.dead(ANNA)

@@ -25,7 +25,7 @@ async def windows(services: Services) -> dict[str, np.ndarray]:
 
 
 async def test_windows_hold_no_share_of_a_purged_sentence(services: Services) -> None:
-    """Those of the turns behind it are made anew."""
+    """The windows of the turns after it are embedded again."""
     await services.book.keep(ANNA, SAID)
     await services.book.rewrite(ANNA, [memory := replace(fact(1, SECRET), quote=SECRET)])
     before = await windows(services)

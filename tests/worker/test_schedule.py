@@ -117,7 +117,7 @@ async def test_what_waits_to_be_learned_goes_first(services: Services) -> None:
 async def test_rows_of_another_process_get_their_vectors(services: Services) -> None:
     services.is_embedder_warm = True
     anna = make_scope("anna")
-    await services.journal.record(anna, make_record(anna, "1"))  # the process knows users by their records
+    await services.journal.record(anna, make_record(anna, "1"))  # the process learns of users by their records
     filling = schedule_module._Filling(services)
     await filling.tick([])
     await services.store.put_memories(anna, [fact(1, "I play the zither")], {}, "")

@@ -1,4 +1,4 @@
-"""A browser without scripts: it follows links and sends forms."""
+"""A browser without scripts: follows links and sends forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTILE = ['<script>alert("x")</script> is my favourite string', "My badge says 
 
 
 class Browser:
-    """Follows links and sends forms, without a script."""
+    """Browser that follows links and sends forms, without scripts."""
 
     def __init__(self, server: Running) -> None:
         self.http = httpx.Client(base_url=server.origin, headers={"accept": "text/html"}, follow_redirects=True)

@@ -1,4 +1,4 @@
-"""Somebody who chats, and their browser."""
+"""A user who chats, and the user's browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A life that fills every page of the dashboard, on a server of its own, and the walk of a browser through it."""
+"""A server with data for every page of the dashboard, and a browser's walk through the pages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DOCUMENT = b"# Harbour handbook\n\n## Lights\n\nThe lamp of the harbour burns fo
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A server with somebody's life, a key of theirs and one of the operator."""
+    """A server with one user's data, a key of the user and one of the operator."""
 
     server: Running
     key: str
@@ -52,7 +52,7 @@ class Scene:
 
 @contextmanager
 def furnished(folder: Path) -> Iterator[Scene]:
-    """Serve a life."""
+    """Serve the data of a user with entries on every page."""
     with FakeProvider() as provider, Running(folder, upstream=provider.base_url, auth={"mode": "keys"}) as server:
         provider.script(_answering)
         keys = [_key(folder, *more) for more in ((), ("--operator",))]
@@ -63,7 +63,7 @@ def furnished(folder: Path) -> Iterator[Scene]:
 
 
 def walked(scene: Scene, shots: str = "") -> list[dict[str, Any]]:
-    """Return what a browser saw on each page."""
+    """Return the browser's findings on each page."""
     walk = Path(__file__).with_name("walk.cjs")
     command = [str(NODE), str(walk), scene.server.origin, scene.key, scene.operator, str(TOOLS), str(CHROMIUM), shots]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
@@ -73,7 +73,7 @@ def walked(scene: Scene, shots: str = "") -> list[dict[str, Any]]:
 
 
 def _answering(seen: Seen) -> Reply | None:
-    """Answer without a word of the question: an echo would be remembered like everything that is said."""
+    """Reply without a word of the question, as an echo would be stored with the turn."""
     return chat("All right.", seen.json) if seen.path.endswith("/chat/completions") else None
 
 
@@ -108,7 +108,7 @@ def _live(speaker: Speaker) -> None:
 
 
 def _picture() -> bytes:
-    """Return a sun over the sea, with a line of writing."""
+    """Return a picture of the sun over the sea, with a line of text."""
     image = Image.new("RGB", (640, 400), "#f6c177")
     draw = ImageDraw.Draw(image)
     draw.ellipse((250, 130, 390, 270), fill="#eb6f5c")

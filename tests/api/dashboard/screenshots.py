@@ -15,7 +15,7 @@ QUALITY = 60  # of 100
 
 
 def main() -> None:
-    """Walk, shoot and shrink."""
+    """Walk through the pages, take screenshots and shrink them."""
     if IS_MISSING:
         raise SystemExit(f"This {NEEDS}.")
     with tempfile.TemporaryDirectory() as name:

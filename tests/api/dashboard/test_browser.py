@@ -1,4 +1,4 @@
-"""The dashboard in a real browser: axe finds nothing, no script breaks, narrow screens do not scroll sideways.
+"""The dashboard in a real browser: axe finds no fault, no script fails, narrow screens do not scroll sideways.
 
 ``make browser-tools`` fetches playwright-core and axe-core from npm; the browser is Debian's chromium.
 """
@@ -27,7 +27,7 @@ def _told(seen: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
 
 
 def test_every_page_is_accessible_in_all_appearances(seen: list[dict[str, Any]]) -> None:
-    """Light, dark, wide and narrow."""
+    """The appearances are light, dark, wide and narrow."""
     pages = _told(seen, "status")
     assert len(pages) > 50
     for one in pages:

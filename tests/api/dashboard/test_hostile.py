@@ -1,4 +1,4 @@
-"""Texts of users on every page: shown as text whatever they hold, and each with its language and direction."""
+"""Users' texts on every page are shown as text, each with its language and direction."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ HOSTILE = (
 NAME = f"<marquee>{MARK}</marquee> & 'Söhne'"
 _WITHOUT_END = frozenset({"meta", "link", "input", "img", "br"})
 _NEVER = frozenset({"marquee", "script"})
-_PLAIN = frozenset({"title", "option", "button", "textarea"})  # cannot have children, or are read out with their form
+_PLAIN = frozenset({"title", "option", "button", "textarea"})  # cannot have children, or are read aloud with their form
 
 
 class _Reader(HTMLParser):
-    """Notes the elements of a page, and in which of them a text of a user stands."""
+    """Parser that records a page's elements, and the users' texts outside elements with language and direction."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The dashboard over HTTP, as a browser without scripts uses it: by links and forms."""
+"""The dashboard over HTTP, used by links and forms as by a browser without scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.talking import Speaker
 
 def test_every_page_is_there_and_small(browser: Browser, alice: Speaker) -> None:
     for page in PAGES:
-        assert len(browser.get(page)) < MAX_PAGE_BYTES  # also of an empty memory
+        assert len(browser.get(page)) < MAX_PAGE_BYTES  # also with an empty memory
     alice.tell("I like green tea.", "My sister lives in Tromsø.")
     for page in PAGES:
         text = browser.get(page)

@@ -1,4 +1,4 @@
-"""Progress of long work: what the events of a page say, from the first to the last."""
+"""Progress of long work: the events of a page from first to last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MARK = "0123456789abcdef" * 2
 
 
 def _events(browser: Browser, path: str) -> Iterator[tuple[str, str]]:
-    """Yield name and data of each event until the last."""
+    """Yield name and data of each event up to the last."""
     name, data = "message", list[str]()
     with browser.http.stream("GET", f"/dashboard{path}", timeout=60) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")

@@ -1,4 +1,4 @@
-"""Signing in, and what forms and cookies are guarded by."""
+"""Signing in, and the guards of forms and cookies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_cookie_is_sealed_and_pages_are_guarded(server: Running, alice: Spea
         cookies = http.get("/dashboard/sign-in").headers.get_list("set-cookie")
         http.follow_redirects = False
         cookies += browser.sign_in(alice.key).headers.get_list("set-cookie")
-        assert len(cookies) == 3  # the form's, the key's, and the form's end
+        assert len(cookies) == 3  # the form's, the key's, and the form's deletion
         for cookie in cookies:
             told = {one.strip().lower() for one in cookie.split(";")}
             assert {"httponly", "samesite=strict", "path=/dashboard"} <= told
@@ -43,7 +43,7 @@ def test_the_cookie_is_sealed_and_pages_are_guarded(server: Running, alice: Spea
 
 
 def test_forged_form_changes_nothing(browser: Browser, alice: Speaker) -> None:
-    """From another site, or without the word that our own forms carry."""
+    """The form comes from another site, or lacks the CSRF token."""
     word = browser.csrf()
     for fields, headers in [
         ({"text": "I like spam"}, {}),

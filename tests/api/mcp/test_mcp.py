@@ -1,4 +1,4 @@
-"""The memory as an MCP server, asked by the SDK's own client over HTTP and over stdio."""
+"""The memory as an MCP server, called by the SDK's own client over HTTP and over stdio."""
 
 from __future__ import annotations
 

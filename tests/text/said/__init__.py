@@ -1,4 +1,4 @@
-"""What users say with a secret in it, and what they say without one: data that the tests of redaction share."""
+"""Messages with and without a secret: data shared by the redaction tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _lines(name: str) -> list[str]:
 
 
 def _written(secret: str) -> str:
-    """Return a secret with its mixed characters: a key in full would alarm whoever scans this repository."""
+    """Return a secret with its mixed characters; a full key in the files would trigger secret scanners."""
     return re.sub(r"@(\d+)", lambda match: _MIXED[: int(match[1])], secret)
 
 
@@ -26,7 +26,7 @@ def _case(line: str) -> tuple[str, list[str]]:
 
 
 def is_explained(before: str, secret: str) -> bool:
-    """Return whether the text before may take a secret for a hash or a number of something else."""
+    """Return whether the preceding text may present a secret as a hash or another number."""
     return (
         bool(
             re.search(
