@@ -1,4 +1,4 @@
-"""Which messages of a request its user wrote, judged with what stands around them."""
+"""Messages of a request that its user wrote, judged in the context of the other messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALIEN = "I live in Kiel and work as a notary."
 
 
 def said(*turns: tuple[str, str], names: tuple[str, ...] = (), system: str = "") -> list[str]:
-    """Return the users' own words of a chat request, message by message."""
+    """Return the users' own words in a chat request, message by message."""
     listed: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in turns]
     for one, name in zip(listed, names, strict=False):
         one.update({"name": name})
@@ -108,11 +108,11 @@ def test_reading_of_a_long_history_has_a_ceiling() -> None:
     whole = time.process_time() - begun
     begun = time.process_time()
     own_text([text])
-    assert whole < 60 * (time.process_time() - begun)  # of 400 messages: 4 of 73 million characters are read
+    assert whole < 60 * (time.process_time() - begun)  # of 400 messages, 4 of 73 million characters are read
 
 
 class Counted(list[Message]):
-    """Messages that count how often all of them are walked through."""
+    """Messages that count the loops over all of them."""
 
     walks = 0
 
@@ -123,7 +123,7 @@ class Counted(list[Message]):
 
 @pytest.mark.parametrize("turns", [10, 1000])
 def test_messages_are_not_walked_through_for_each(turns: int) -> None:
-    """A history of 5,000 turns took a second, most of it for the count of its user messages."""
+    """A history of 5,000 turns took 1 s, most of it for counting its user messages."""
     request = chat.read(orjson.dumps({"model": "m", "messages": [{"role": "user", "content": OWN}] * turns}))
     history = Counted(request.messages)
     own = Authored(replace(request, messages=history))
@@ -132,5 +132,5 @@ def test_messages_are_not_walked_through_for_each(turns: int) -> None:
 
 
 def test_very_many_parts_of_one_line_are_read() -> None:
-    """In time that grows with their number; pair by pair, these took minutes."""
+    """The time is linear in their number; comparing them pair by pair took minutes."""
     assert own_text(["I like tea."] * 5_000).count("I like tea.") == 5_000

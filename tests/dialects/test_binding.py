@@ -1,4 +1,4 @@
-"""Bound thoughts: what counts as their prefix, and edits that touch nothing else."""
+"""Bound thoughts: the prefix that they are bound to, and edits that touch nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ bodies = st.fixed_dictionaries({"model": words, "messages": messages}, optional=
 
 
 def marked(value: Any) -> Any:
-    """The same with cache marks, its keys in another order, and strings as lists of one block."""
+    """Return the value with cache marks, reversed keys, and strings as lists of one block."""
     if isinstance(value, list):
         return [marked(one) for one in value]
     if not isinstance(value, dict):

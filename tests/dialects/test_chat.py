@@ -1,4 +1,4 @@
-"""OpenAI's chat requests: the reading view, and edits that leave every other byte alone."""
+"""OpenAI chat requests: the parsed view, and edits that leave all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_model_of_something_else_is_left_alone():
     assert chat.replace_model(b"[1]", "x") == b"[1]"
 
 
-# A law over any body, any spelling of it and any text.
+# A law over any body, spelling and text.
 texts = st.text(max_size=12)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
 anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3))

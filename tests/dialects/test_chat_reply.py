@@ -1,4 +1,4 @@
-"""Replies put together from what went by."""
+"""Replies parsed from the relayed bytes."""
 
 from __future__ import annotations
 

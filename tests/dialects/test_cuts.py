@@ -1,4 +1,4 @@
-"""A long text is searched stretch by stretch, and gives the same cuts as in one piece."""
+"""A search in stretches of a long text gives the same cuts as a search of the whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that clients make for themselves are known by several signs; people's wishes are not taken for them."""
+"""Requests that clients make for themselves are recognised by several signs; users' requests are not."""
 
 from __future__ import annotations
 

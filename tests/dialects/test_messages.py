@@ -1,4 +1,4 @@
-"""Anthropic's requests: the reading view, and edits that leave every other byte alone."""
+"""Anthropic requests: the parsed view, and edits that leave all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_the_end_is_seen_where_it_goes_by(pieces, end):
     assert [watch.feed(piece) for piece in pieces] == [place == end for place in range(len(pieces))]
 
 
-# Laws over anything that may come, in any spelling.
+# Laws over any body, in any spelling.
 texts = st.text(max_size=12)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts
 anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3))

@@ -1,4 +1,4 @@
-"""Anthropic's replies put together from what went by."""
+"""Anthropic replies parsed from the relayed bytes."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_any_bytes_are_a_reply_of_some_sort(raw, stream):
 def test_recorded_streams_are_read(number):
     recorded = sorted((DATA / "wire" / "other-wire" / "anthropic").glob("*.chunks.txt"))
     if number >= len(recorded):
-        return  # the recordings are not part of the repository
+        return  # the recordings are not in the repository
     lines = recorded[number].read_bytes().splitlines()
     stream = b"".join(b"event: x\ndata: " + line + b"\n\n" for line in lines if line.strip())
     reply = accumulated(stream, **EVENTS)

@@ -1,4 +1,4 @@
-"""What a request names of a provider's objects, at every depth, and what a reply hands out."""
+"""Provider object ids that a request names, at any depth, and ids that a reply hands out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user's words inside what clients put around them: slots, blocks of any name, labels, observations."""
+"""The user's words inside a client's wrappers: slots, blocks of any name, labels, observations."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def wrapped(draw: st.DrawFn) -> tuple[str, str]:
     """Return a message with marked material in a wrapper, nested, broken or escaped, and the mark."""
     name, inner = draw(NAMES), draw(NAMES)
     noise, more = draw(CONTENT), draw(CONTENT)
-    # Material that itself closes the wrapper ends it, as it does for every reader of tags.
+    # Material that closes the wrapper ends it, as for any tag parser.
     noise, more = (re.sub(r"[<&]", " ", one) if name in one else one for one in (noise, more))
     body = f"{noise}\n{ALIEN}\n{more}"
     body = draw(st.sampled_from([body, f"<{inner}>\n{body}\n</{inner}>", f"<{inner}>\n{body}", f"{body}\n</{inner}>"]))

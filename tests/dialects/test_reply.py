@@ -1,4 +1,4 @@
-"""Replies put together in steps: the same as at once, in little room."""
+"""Replies parsed in steps: the same result as at once, in little memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def event(body: object) -> bytes:
 
 
 def piece_of(dialect: Dialect, text: str) -> bytes:
-    """An event that says a text, on a wire."""
+    """Return an event that carries a text in this dialect."""
     if dialect is chat:
         return event({"choices": [{"index": 0, "delta": {"content": text}}]})
     if dialect is messages:

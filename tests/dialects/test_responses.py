@@ -1,4 +1,4 @@
-"""Responses requests: the reading view, and edits that leave every other byte alone."""
+"""Responses requests: the parsed view, and edits that leave all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_nothing_to_insert_is_the_same_object():
     assert responses.insert(RAW, []) is RAW
 
 
-# Laws over any body, any spelling of it and any text.
+# Laws over any body, spelling and text.
 parts = st.lists(st.fixed_dictionaries({"type": st.just("input_text"), "text": texts}), max_size=3)
 items = st.fixed_dictionaries({"content": texts | parts}, optional={"role": texts, "type": texts, "extra": anything})
 bodies = st.fixed_dictionaries(

@@ -1,4 +1,4 @@
-"""Replies of the Responses wire put together, and the end of a stream seen going by."""
+"""Replies of the Responses API parsed from a stream, and detection of the stream's end."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ ENDINGS = [
 @pytest.mark.parametrize("ending", ENDINGS)
 @given(data=st.data())
 def test_end_is_seen_at_its_last_byte(ending, data):
-    """However the stream is cut into pieces."""
+    """This holds for any cut of the stream into pieces."""
     stream = b"".join(stream_events(Said("Say response.completed and event: error, please."))[:-1]) + ending
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
     watch = responses.end_watch()
@@ -117,7 +117,7 @@ def test_end_is_seen_at_its_last_byte(ending, data):
     for piece in pieces:
         seen += len(piece)
         if watch.feed(piece):
-            # The last of CR LF CR LF, or of LF LF, is what lets the client see the event.
+            # The client sees the event at the last byte of CR LF CR LF, or of LF LF.
             assert seen > len(stream) - 2
             break
     assert watch.has_ended

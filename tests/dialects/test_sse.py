@@ -1,4 +1,4 @@
-"""Server-sent events, however the bytes are cut."""
+"""Server-sent events, for any cut of the bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool of ours taken out of replies: whatever the pieces, the client sees one well-formed reply without it."""
+"""Throughline's tool removed from replies: for any pieces, the client sees one well-formed reply without it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ THEIRS = {**OURS, "id": "fc_2", "call_id": "call_2", "name": "weather"}
 
 
 def responded(*items: dict[str, Any]) -> bytes:
-    """The stream of a response that has these items."""
+    """Return the stream of a response with these items."""
     begun = {"id": "resp_1", "output": [], "status": "in_progress", "tools": [{"type": "function", "name": "recall"}]}
     events: list[dict[str, Any]] = [{"type": "response.created", "response": begun}]
     for at, item in enumerate(items):
@@ -37,7 +37,7 @@ def responded(*items: dict[str, Any]) -> bytes:
 
 
 def messaged() -> bytes:
-    """The stream of a message that looks something up."""
+    """Return the stream of a message that calls the recall tool."""
     said = Message("Hm.", [{"id": "t", "name": "recall", "input": {"query": "k"}}])
     return b"".join(one for one in message(said, {"stream": True}).chunks if isinstance(one, bytes))
 

@@ -1,4 +1,4 @@
-"""Tokens are read off the bytes of any wire."""
+"""Token counts parsed from the bytes of any wire format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One server and one scripted provider for all rows; each test is a user of its own."""
+"""One server and one scripted provider for all rows; each test uses its own user."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EMPTY_PART = re.compile(rb',?\{"type":"(?:input_)?text","text":""\}')
 
 @dataclass
 class Wire:
-    """The proxy between a client and the scripted provider, memory off or on."""
+    """The proxy between a client and the scripted provider, with memory off or on."""
 
     server: Running
     provider: FakeProvider
@@ -60,7 +60,7 @@ class Wire:
             assert api.post("/memories", json={"text": text}).status_code == 200
 
     def send(self, body: Any, path: str = "/v1/chat/completions", method: str = "POST", **headers: str) -> Answer:
-        """Send bytes, or JSON of anything else."""
+        """Send bytes, or any other value as JSON."""
         raw = body if isinstance(body, bytes) else orjson.dumps(body)
         named = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
         return send(self.server.origin, method, path, named.items(), raw)
@@ -82,7 +82,7 @@ class Wire:
 
 
 def without_memory(body: bytes) -> bytes:
-    """Return a request body as it was before blocks were put into it."""
+    """Return a request body without its injected blocks."""
     return _EMPTY_PART.sub(b"", _BLOCK.sub(b"", body))
 
 
@@ -95,12 +95,12 @@ PATHS = [*WIRES, "/v1/completions", "/v1/embeddings"]
 
 
 def asked_anywhere(**more: Any) -> dict[str, Any]:
-    """Return a body that each of these paths takes."""
+    """Return a body that all these paths accept."""
     return ask(input=QUESTION, prompt=QUESTION, max_tokens=9, **more)
 
 
 def learned_or_not(wire: Wire, memory: str) -> Wire:
-    """Turn memory ``off``, on with nothing to say (``empty``), or on with something to inject (``full``)."""
+    """Set memory ``off``, on without hits (``empty``), or on with a hit to inject (``full``)."""
     wire.memory = memory
     if memory == "full":
         wire.learn()
@@ -123,18 +123,18 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory, shared_provider: Fak
 
 @pytest.fixture
 def plain(shared_server: Running, shared_provider: FakeProvider) -> Wire:
-    """With memory off."""
+    """Return a wire with memory off."""
     shared_provider.clear()
     return Wire(shared_server, shared_provider)
 
 
 @pytest.fixture(params=["off", "empty", "full"])
 def wire(request: pytest.FixtureRequest, plain: Wire) -> Wire:
-    """With memory off, on with nothing to say, and on with something to inject."""
+    """Return a wire with memory off, on without hits, and on with a hit to inject."""
     return learned_or_not(plain, request.param)
 
 
 @pytest.fixture
 def remembering(plain: Wire) -> Wire:
-    """With memory on and something to inject."""
+    """Return a wire with memory on and a hit to inject."""
     return learned_or_not(plain, "full")

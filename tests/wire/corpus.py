@@ -1,4 +1,4 @@
-"""Recorded traffic of real providers: samples of our own, and every file of the shared data where it is there."""
+"""Recorded traffic of real providers: the repository's samples, and all files of the shared data if present."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proxy.settings.load import environment
 _CHECKOUT = Path(__file__).parents[2]
 WIRE = Path(environment().get("THROUGHLINE_DATA") or _CHECKOUT.parent / "shared" / "data") / "wire"
 
-_CODED = {"content-length", "content-encoding", "transfer-encoding"}  # the recorder has undone them
+_CODED = {"content-length", "content-encoding", "transfer-encoding"}  # the recorder has decoded them
 
 _REASONING = r"""
 {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":"Let me "},"finish_reason":null}],"usage":null}
@@ -47,7 +47,7 @@ _MESSAGE = r"""
 
 @dataclass(frozen=True)
 class Recording:
-    """Events as they were recorded, one JSON text a line."""
+    """Recorded events, one JSON text per line."""
 
     name: str
     text: str
@@ -70,7 +70,7 @@ class Recording:
 
     @property
     def named_events(self) -> list[bytes]:
-        """With the ``event:`` line that Anthropic and the Responses API put before each."""
+        """Events with the ``event:`` line that Anthropic and the Responses API send before each."""
         kinds = [orjson.loads(line)["type"] for line in self.lines]
         return [f"event: {kind}\n".encode() + event for kind, event in zip(kinds, self.events, strict=True)]
 

@@ -1,4 +1,4 @@
-"""A client that adds nothing: the headers given, the body's bytes undecoded, and the end of the body as it came."""
+"""A client that adds nothing: given headers, undecoded body bytes, and the body's end as received."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIMEOUT_S = 30.0
 
 @dataclass(frozen=True)
 class Answer:
-    """A response as it came, chunked framing taken off."""
+    """A response as received, without chunked framing."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -25,7 +25,7 @@ class Answer:
 
 
 def send(origin: str, method: str, target: str, headers: Pairs = (), body: bytes | Iterator[bytes] = b"") -> Answer:
-    """Send one request on a connection of its own; an iterator goes up chunked."""
+    """Send one request on a new connection; an iterator is sent chunked."""
     parts = urlsplit(origin)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
     try:
@@ -46,7 +46,7 @@ def send(origin: str, method: str, target: str, headers: Pairs = (), body: bytes
 
 
 class Wiretap:
-    """One request on a raw socket; what comes back is read by the test, piece by piece."""
+    """One request on a raw socket, whose response the test reads piece by piece."""
 
     def __init__(self, origin: str, method: str, target: str, headers: Pairs = (), body: bytes = b"") -> None:
         parts = urlsplit(origin)
@@ -73,7 +73,7 @@ class Wiretap:
         self._socket.close()
 
     def until(self, mark: bytes) -> bytes:
-        """Read until a mark has come; return everything so far."""
+        """Read until a mark arrives; return all bytes so far."""
         while mark not in self.received:
             piece = self._socket.recv(65_536)
             assert piece, f"the connection ended before {mark!r}; so far: {self.received[-500:]!r}"
@@ -81,7 +81,7 @@ class Wiretap:
         return self.received
 
     def rest(self) -> bytes:
-        """Read until the server closes; return everything."""
+        """Read until the server closes; return all bytes."""
         try:
             while piece := self._socket.recv(65_536):
                 self.received += piece
@@ -90,11 +90,11 @@ class Wiretap:
         return self.received
 
     def sent_head(self) -> bytes:
-        """Read until the head has come; return it."""
+        """Read until the head is complete; return it."""
         return self.until(b"\r\n\r\n").partition(b"\r\n\r\n")[0]
 
     def ended(self) -> bytes:
-        """Read a body to its proper end, chunked or by its length, and leave the connection open; return it as sent."""
+        """Read a body to its end, chunked or by length, and leave the connection open; return the raw bytes."""
         head = self.sent_head().decode("latin-1").lower()
         length = next((line[15:] for line in head.split("\r\n") if line.startswith("content-length:")), None)
         if length is None:
@@ -108,17 +108,17 @@ class Wiretap:
 
     @property
     def body(self) -> bytes:
-        """What has come after the head, framing included."""
+        """Bytes received after the head, framing included."""
         return self.received.partition(b"\r\n\r\n")[2]
 
 
 def ended_whole(received: bytes) -> bool:
-    """Whether a chunked response came to its proper end."""
+    """Return whether a chunked response is complete."""
     return received.endswith(b"0\r\n\r\n")
 
 
 def unframed(body: bytes) -> bytes:
-    """Take the chunked framing off a body that came to its end."""
+    """Return a complete body without chunked framing."""
     out = b""
     while body:
         size, _, rest = body.partition(b"\r\n")

@@ -1,4 +1,4 @@
-"""Connections: hang-ups, sizes, silence, many at once, and what HTTP/1.1 has in store."""
+"""Connections: disconnects, sizes, silence, concurrency, and the variants of HTTP/1.1."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.running import WAIT_S
 from tests.wire.conftest import KEY, PAGE, WIRES, Wire, ask, asked_anywhere, without_memory
 from tests.wire.rawhttp import TIMEOUT_S, Wiretap, send
 
-_SOON_S = 20.0  # on a busy machine; without a hang-up it would take for ever
+_SOON_S = 20.0  # on a busy machine; without the disconnect it would never end
 
 
 def hung_up_within(wire: Wire, seen: Seen, closed_at: float) -> float:
@@ -171,7 +171,7 @@ def test_row_67_excessive_length_is_413_before_the_body(wire: Wire, path: str) -
 
 @pytest.mark.parametrize("path", WIRES)
 def test_row_69_a_hundred_streams_do_not_mix(wire: Wire, path: str) -> None:
-    """All are open at once, of twenty users; every one gets its own reply and its user's memory, no other's."""
+    """100 streams of 20 users are open at once; each gets its own reply and only its user's memory."""
     lockers = {f"{number:03}": f"{500 + number % 20}" for number in range(100)}
     gate = Gate()
 

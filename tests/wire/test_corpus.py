@@ -1,4 +1,4 @@
-"""Recorded traffic, replayed by the fake provider: bytes out are bytes in, memory off and on, and only blocks differ."""
+"""Recorded traffic, replayed by the fake provider: with memory off and on, only blocks change the bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def assert_replayed(wire: Wire, pieces: list[bytes], body: dict[str, Any], path:
 
 @pytest.mark.parametrize("recording", named(recordings()))
 def test_recorded_stream_comes_out_as_it_went_in(wire: Wire, recording: Recording) -> None:
-    """As a chat's reply, whichever format it is of: what cannot be read is passed on all the same."""
+    """A stream of any format is relayed as a chat reply; an unparsable one too."""
     assert_replayed(wire, [*recording.events, DONE], ask(stream=True))
 
 
@@ -56,7 +56,7 @@ def test_recorded_request_and_response_cross_unchanged(wire: Wire, recorded: Int
 
 @pytest.mark.parametrize("recorded", named(one for one in interactions() if _USER_TEXT.search(one.body)))
 def test_recorded_request_differs_by_the_block_only(remembering: Wire, recorded: Interaction) -> None:
-    """Its first text asks for something that is remembered."""
+    """Its first text asks for a stored memory."""
     body = _USER_TEXT.sub(rb"\1" + QUESTION.encode() + b" ", recorded.body, count=1)
     remembering.provider.then(Reply([recorded.reply], recorded.status, recorded.headers))
     answer = remembering.send(body, recorded.target)

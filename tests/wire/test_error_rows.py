@@ -1,4 +1,4 @@
-"""Errors: the provider's own, verbatim; ours in the same shape."""
+"""Errors: the provider's verbatim; Throughline's in the same shape."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_row_43_body_without_json_is_verbatim(wire: Wire) -> None:
 @pytest.mark.parametrize("code", _CODES)
 def test_row_44_codes_are_kept(wire: Wire, code: str) -> None:
     refusal = replies.error(400, "no", code)
-    wire.provider.then(refusal, refusal)  # what memory may have caused goes up once more without it
+    wire.provider.then(refusal, refusal)  # a refusal that memory may have caused is retried once without memory
     with pytest.raises(openai.BadRequestError) as caught:
         wire.openai.chat.completions.create(**ask())
     wire.provider.clear()

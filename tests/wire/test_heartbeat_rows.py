@@ -1,4 +1,4 @@
-"""A provider that is silent: comments of ours only where switched on and between events, and nothing is cut by us."""
+"""A silent provider: comments only if switched on and between events, and the proxy cuts nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVENTS = [replies.event(chunk) for chunk in replies.chunks("Hello there")[1:-1]]
 
 @pytest.fixture(scope="module")
 def beating(tmp_path_factory: pytest.TempPathFactory, shared_provider: FakeProvider) -> Iterator[Running]:
-    """A server with heartbeats, scaled: a hundredth of a second of silence is long."""
+    """Return a server with heartbeats at a scale where 0.01 s of silence is long."""
     data_dir = tmp_path_factory.mktemp("beating")
     with Running(data_dir, upstream=shared_provider.base_url, server={"heartbeat_s": 0.01}) as server:
         yield server
@@ -60,7 +60,7 @@ def test_row_36_comments_come_before_and_between_events(pulse: Wire, path: str, 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_row_36_no_comment_inside_events_or_after_the_end(pulse: Wire, path: str) -> None:
-    """While an event is half there, the next comment waits; the silence is that of another, later connection."""
+    """While an event is incomplete, the next comment is delayed; another, later connection times the silence."""
     half, rest, end = EVENTS[0][:20], EVENTS[0][20:], ENDS.get(path, DONE)
     gates = [Gate() for _ in range(4)]
     pieces = [half, gates[0], rest[:-1], gates[1], rest[-1:], end[:-3], gates[2], end[-3:], gates[3]]
@@ -76,7 +76,7 @@ def test_row_36_no_comment_inside_events_or_after_the_end(pulse: Wire, path: str
 
 
 def pass_some_heartbeats(pulse: Wire) -> None:
-    """Wait until another stream has had three comments, so that there was time for one in the first."""
+    """Wait until another stream got three comments, so that the first had time for one."""
     gate = Gate()
     pulse.provider.wait(lambda: bool(pulse.provider.seen))
     pulse.provider.then(Reply([gate, DONE], headers=SSE_HEADERS, framing="chunked"))
@@ -93,7 +93,7 @@ def pass_some_heartbeats(pulse: Wire) -> None:
     ids=["first line", "second line", "crlf"],
 )
 def test_row_36_no_comment_once_an_id_came(pulse: Wire, first: bytes) -> None:
-    """openai-python takes the empty line after a comment for an event, and dies of it."""
+    """openai-python parses the empty line after a comment as an event, and fails."""
     gate = Gate()
     pulse.provider.then(Reply([first, gate, *EVENTS, DONE], headers=SSE_HEADERS, framing="chunked"))
     with tap(pulse, PATHS[0]) as connection:
@@ -162,7 +162,7 @@ def test_row_36_and_37_nothing_is_added_by_default(wire: Wire, path: str) -> Non
 
 
 def test_row_37_no_line_of_ours_is_a_field(pulse: Wire) -> None:
-    """Of everything that is not the provider's, each line is empty or a comment."""
+    """Of the lines that are not the provider's, each is empty or a comment."""
     gate = Gate()
     pulse.provider.then(Reply([EVENTS[0], gate, *EVENTS[1:], DONE], headers=SSE_HEADERS, framing="chunked"))
     with tap(pulse, PATHS[0]) as connection:

@@ -1,4 +1,4 @@
-"""What holds with memory on: nothing twice, nothing waits, nothing moves but the blocks, nothing leaks."""
+"""Laws with memory on: no addition twice, no delay, only blocks change the request, no leak."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_row_70_sdk_retry_adds_nothing(learning: Wire, status: int) -> None:
 
 
 def test_row_70_retry_after_a_disconnect_adds_nothing(learning: Wire) -> None:
-    learning.provider.then(replies.Raw(abort=True), replies.Raw(abort=True))  # one may be mended on a new connection
+    learning.provider.then(replies.Raw(abort=True), replies.Raw(abort=True))  # one may be retried on a new connection
     learning.openai.with_options(max_retries=2).chat.completions.create(**ask(FACT))
     assert state(learning) == {"turns": [1], "episodes": 2, "memories": 2}
 
@@ -75,7 +75,7 @@ def test_row_70_provider_error_is_no_turn(learning: Wire) -> None:
 
 
 class Stuck:
-    """An embedder that fails, or never answers."""
+    """An embedder that fails, or never returns."""
 
     model, dimension = "stuck", 384
 
@@ -98,7 +98,7 @@ class Stuck:
 
 @pytest.fixture
 def fragile(tmp_path: Path, provider: FakeProvider) -> Iterator[Wire]:
-    """A server of its own, to break."""
+    """Return a separate server, to be broken."""
     with Running(tmp_path, upstream=provider.base_url, memory={"deadline_ms": 3000}) as server:
         wire = Wire(server, provider, memory="full")
         wire.learn()
@@ -125,7 +125,7 @@ def test_row_71_store_is_down(fragile: Wire) -> None:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_row_71_journal_is_locked(fragile: Wire, stream: bool) -> None:
-    """A whole reply says in its header that it is not remembered; what waited is written once the lock is gone."""
+    """A whole reply's header says that it is not stored; the pending turn is written once the lock is released."""
     with closing(sqlite3.connect(fragile.server.settings.server.data_dir / "throughline.db")) as other:
         other.execute("BEGIN IMMEDIATE")
         answer = fragile.send(ask("I live in Lisbon", stream=stream))
@@ -141,7 +141,7 @@ def test_row_71_journal_is_locked(fragile: Wire, stream: bool) -> None:
 
 
 def test_row_71_locked_journal_holds_up_one_reply(fragile: Wire) -> None:
-    """The replies after it are told at once; once the lock is gone every turn is durable before its reply ends."""
+    """Later replies are marked at once; after the lock is released each turn is durable before its reply ends."""
     with closing(sqlite3.connect(fragile.server.settings.server.data_dir / "throughline.db")) as other:
         other.execute("BEGIN IMMEDIATE")
         answers = [fragile.send(ask(f"I live in house number {number}")) for number in range(3)]
@@ -183,7 +183,7 @@ def test_row_72_modes_without_injection_send_identical_bytes(remembering: Wire, 
 
 
 def test_row_73_system_and_earlier_turns_are_identical(remembering: Wire) -> None:
-    """Over a whole conversation each request begins with the bytes of the one before, up to its last user message."""
+    """In a conversation each request begins with the previous request's bytes, up to its last user message."""
     system = {"role": "system", "content": "Be brief. \u00e9"}
     messages: list[dict[str, Any]] = [system]
     sent: list[list[Any]] = []
@@ -238,7 +238,7 @@ def test_row_75_structured_output_stays_valid(remembering: Wire) -> None:
 
 @pytest.fixture(params=["console", "json"])
 def logging_everything(request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
-    del capfd  # first: the log goes to the standard error of now
+    del capfd  # first, as the log goes to the current standard error
     configure_logging(TelemetrySettings(log_level="debug", log_format=request.param))
     yield
     structlog.reset_defaults()
@@ -253,7 +253,7 @@ def test_row_80_no_content_in_logs_metrics_errors(
     caplog: pytest.LogCaptureFixture,
     stream: bool,
 ) -> None:
-    """Also where things break: a provider that cuts, refuses, answers nonsense; a body that is wrong; a broken store."""
+    """This holds for faults too: a provider that cuts, refuses or sends garbage; a bad body; a broken store."""
     secrets = ["sk-secret-0123456789", "Xylograph", "Umbrella7", "user-Wolfgang", "Brontosaurus"]
     key, said, answered, user, session = secrets
     named = {"authorization": f"Bearer {key}", "x_memory_session": session}
@@ -284,7 +284,7 @@ def test_row_80_no_content_in_logs_metrics_errors(
 
 @contextmanager
 def _replace(server: Running, part: str, value: object) -> Iterator[None]:
-    """Break a part of the running server."""
+    """Replace a part of the running server by a broken one."""
     whole = getattr(server.services, part)
     setattr(server.services, part, value)
     yield

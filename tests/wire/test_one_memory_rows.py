@@ -1,4 +1,4 @@
-"""One memory over several clients of one person: told in one, known in the others, over three wires."""
+"""One memory for several clients of one user: stated in one, recalled in the others, over three wire formats."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Asked = tuple[str, dict[str, str], dict[str, Any]]
 
 
 def sdk(text: str) -> Asked:
-    """An SDK's chat, with a user of the application's."""
+    """Return an SDK's chat, with a user of the application."""
     return "/chat/completions", {}, {"model": "m", "messages": [{"role": "user", "content": text}]}
 
 
 def open_webui(text: str) -> Asked:
-    """A front end's chat, with its account and its chat."""
+    """Return a front end's chat, with its account and chat id."""
     named = {
         "X-OpenWebUI-User-Id": "9f1c",
         "X-OpenWebUI-User-Email": "ana%40example.org",
@@ -39,7 +39,7 @@ def open_webui(text: str) -> Asked:
 
 
 def codex(text: str) -> Asked:
-    """A coding agent's responses, with the environment as an item of its own."""
+    """Return a coding agent's Responses request, with the environment as a separate item."""
     items = [("developer", "Be brief."), ("user", ENVIRONMENT), ("user", text)]
     body = {
         "model": "m",
@@ -52,7 +52,7 @@ def codex(text: str) -> Asked:
 
 
 def claude_code(text: str) -> Asked:
-    """A coding agent's messages, with its device in the metadata and a reminder beside the words."""
+    """Return a coding agent's Messages request, with device metadata and a reminder beside the user's words."""
     blocks = [{"type": "text", "text": one} for one in (REMINDER, text)]
     body = {
         "model": "m",
@@ -78,11 +78,11 @@ SECTIONS: dict[str, dict[str, Any]] = {
 
 
 class Person:
-    """One person with four clients, each with a key as the way has it."""
+    """A user with four clients, each with a key of the tested set-up."""
 
     def __init__(self, server: Running, way: str, name: str) -> None:
         self.server, self.way, self.name = server, way, name
-        self.tenant = secrets.token_hex(16)  # of the first key, as `keys create` shows it
+        self.tenant = secrets.token_hex(16)  # of the first key, as `keys create` prints it
         self.keys = {client: self._key(client) for client in CLIENTS}
         self.http = httpx.Client(base_url=server.base_url, timeout=30, verify=TLS)
 

@@ -1,4 +1,4 @@
-"""Every other path: bytes and files to the provider and back, with memory off and on."""
+"""All other paths: bytes and files to the provider and back, with memory off and on."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_row_64_stored_completions_pass_through(wire: Wire) -> None:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_row_60_completions_pass_through(wire: Wire, stream: bool) -> None:
-    """The legacy endpoint: a prompt of any kind up, ``text_completion`` down."""
+    """The legacy endpoint: a prompt of any kind is forwarded, ``text_completion`` is relayed."""
     for prompt in (b'"Say this"', b'["a","b"]', b"[1,2,3]", b"[[1,2],[3]]", b"null"):
         body = b'{"model":"gpt-3.5-turbo-instruct" ,"prompt":%s,"echo":true,"suffix":null,"stream":%s}'
         body %= (prompt, b"true" if stream else b"false")
@@ -108,7 +108,7 @@ INPUTS = [
 
 @pytest.mark.parametrize("given", INPUTS, ids=["text", "message", "items"])
 def test_row_61_responses_keep_their_bytes(wire: Wire, given: Any) -> None:
-    """Up: the same bytes around whatever memory adds; down: the provider's own, whole and streamed."""
+    """Forwarded: the same bytes around memory's additions; relayed: the provider's bytes, whole and streamed."""
     body = orjson.dumps({"model": "gpt-4o", "input": given, "store": None, "x": [1.5]})
     wire.provider.then(Reply([RESPONSE]))
     answer = wire.send(body, "/v1/responses")
@@ -199,7 +199,7 @@ def test_row_63_other_paths_pass_through(wire: Wire, method: str, target: str) -
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_row_65_anthropic_messages_keep_their_bytes(wire: Wire, stream: bool) -> None:
-    """Up: the same bytes around whatever memory adds; down: the provider's own, ``event:`` lines too."""
+    """Forwarded: the same bytes around memory's additions; relayed: the provider's bytes with ``event:`` lines."""
     cached = {"type": "text", "text": "S", "cache_control": {"type": "ephemeral"}}
     thought = {"type": "thinking", "thinking": "t", "signature": "sig=="}
     use, result = (

@@ -1,4 +1,4 @@
-"""What the client gets of a whole reply: the provider's bytes, and an SDK that reads them as if there were no proxy."""
+"""Whole replies: the client gets the provider's bytes, and an SDK parses them as without a proxy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reply_of(**message: Any) -> dict[str, Any]:
 
 
 def assert_unchanged(wire: Wire, body: bytes | dict[str, Any], request: Any = None) -> None:
-    """Let the provider answer with a body and find the same bytes at the client."""
+    """Assert that the client gets the bytes of a provider's body."""
     raw = body if isinstance(body, bytes) else orjson.dumps(body)
     answer = wire.through(Reply([raw]), request or ask())
     assert (answer.status, answer.body) == (200, raw)
@@ -223,7 +223,7 @@ def test_reply_header_with_a_control_character_is_dropped(wire: Wire, path: str,
 
 @pytest.mark.parametrize("path", [*WIRES, "/v1/embeddings"])
 def test_reply_has_one_set_of_memory_headers(wire: Wire, path: str) -> None:
-    """The provider is a Throughline itself."""
+    """The provider is itself a Throughline."""
     theirs = (("X-Memory", "used; n=9; tokens=9"), ("X-Memory-Receipt", "rcpt_9"), ("X-Memory-Session", "ses_9"))
     wire.provider.then(Reply([b"{}"], headers=(*JSON_HEADERS, *theirs)))
     answer = wire.send(asked_anywhere(), path)

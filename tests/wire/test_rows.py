@@ -1,4 +1,4 @@
-"""Wire fidelity is a list of rows, and each has a test of its name."""
+"""Wire fidelity is a list of rows, each with a test of its number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-# What the rows are about, so that the list can be read here; a test's name carries the number.
+# Subjects of the rows; each test's name has the number.
 ROWS = {
     range(1, 9): "the request's body: fields, nulls, order, roles, parts, tools",
     range(9, 15): "bad bodies, codings, headers up",

@@ -1,4 +1,4 @@
-"""Long silence is the provider's right, and the end of the process is no reason to cut a reply."""
+"""The proxy cuts no reply for silence, nor when its process ends."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.running import WAIT_S, Running
 from tests.wire.conftest import QUESTION, Wire, ask, learned_or_not
 from tests.wire.rawhttp import Wiretap, ended_whole, send, unframed
 
-_SCALED = "0.2"  # stands for the 600 s of openai-python, and for every time limit of ours
+_SCALED = "0.2"  # scaled from the 600 s of openai-python and from all of Throughline's time limits
 _EVENTS = [replies.event(chunk) for chunk in replies.chunks("Hello there")[1:-1]]
 
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory: pytest.TempPathFactory, shared_provider: FakeProvider) -> Iterator[Running]:
-    """A server whose limit on connecting is shorter than the silence to come."""
+    """Return a server whose connect timeout is shorter than the tested silence."""
     upstream = {"url": shared_provider.base_url, "connect_timeout_s": float(_SCALED)}
     with Running(tmp_path_factory.mktemp("hasty"), upstream=upstream) as server:
         yield server
@@ -37,7 +37,7 @@ def waiting(request: pytest.FixtureRequest, hasty: Running, shared_provider: Fak
 
 
 def outwait(waiting: Wire) -> None:
-    """Let so much time pass that a client who allows that much silence is told of it."""
+    """Wait until a client that sets this read timeout would get a 504."""
     waiting.provider.then(Hang())
     answer = waiting.send(ask(), x_stainless_read_timeout=_SCALED, x_memory_mode="off")
     assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (504, "upstream_timeout")
@@ -71,7 +71,7 @@ def _head(content_type: bytes) -> bytes:
 
 
 def test_row_77_sigterm_finishes_replies_and_ends_readiness(tmp_path: Path, provider: FakeProvider) -> None:
-    """Streams and a whole reply, with memory off, on, and injecting; whatever was said is remembered."""
+    """Streams and a whole reply, with memory off, on, and injecting; all turns are stored."""
     gate, whole = Gate(), replies.completion("Noted.")
     raw = orjson.dumps(whole)
     with process(tmp_path, provider) as (running, origin), ExitStack() as stack:

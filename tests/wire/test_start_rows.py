@@ -1,4 +1,4 @@
-"""What clients and operators wait for: the list of models, and a start that is refused."""
+"""Start-up for clients and operators: the list of models, and a refused start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.wire.rawhttp import send
 
 
 def test_row_93_models_are_listed_although_a_provider_hangs(tmp_path: Path) -> None:
-    """The list of a coding agent's discovery: names to show, in pages, and in less time than it waits."""
+    """A coding agent's model discovery: display names, in pages, faster than its timeout."""
     with FakeProvider() as slow, FakeProvider() as quick:
         slow.script(lambda _: Hang())
         data = [{"id": f"m{i}", "object": "model"} for i in range(3)]
@@ -73,11 +73,11 @@ def test_row_95_refused_start_is_one_message(tmp_path: Path, why: str) -> None:
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "Traceback" not in ended.stderr
     assert 0 < len(ended.stderr.strip().splitlines()) <= 3, ended.stderr
-    assert refused_s < 6 * help_s + 1  # nothing heavy was imported: that takes 4 s
+    assert refused_s < 6 * help_s + 1  # no heavy module was imported: that takes 4 s
 
 
 def cpu_s(command: list[str]) -> tuple[float, subprocess.CompletedProcess[str]]:
-    """Run a command to its end and return the CPU seconds that it took."""
+    """Run a command to its end and return its CPU seconds and result."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

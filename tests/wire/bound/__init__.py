@@ -1,1 +1,1 @@
-"""What stood before a bound thought."""
+"""Tests of the text before a bound thought."""

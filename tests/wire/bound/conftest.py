@@ -1,4 +1,4 @@
-"""A provider that binds thoughts, a server before it, and a conversation of somebody of whom something is known."""
+"""A provider that binds thoughts, a server in front of it, and a conversation of a user with memories."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def provider(lasting: FakeProvider) -> BindingProvider:
 
 @pytest.fixture
 def talk(server: Running, provider: BindingProvider) -> Talk:
-    """A conversation of somebody of whom something is known."""
+    """Return a conversation of a user with memories."""
     made = Talk(server.base_url, new_key())
     tell(made, *TOLD)
     return made

@@ -1,4 +1,4 @@
-"""A conversation with a provider that refuses a thought behind anything but what stood before it."""
+"""A conversation with a provider that refuses a thought whose preceding text has changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHOICE = {"prefix_mismatch_behavior": "drop_block"}
 
 @dataclass
 class Talk:
-    """A conversation of a client of Anthropic's wire, which resends every reply as it came."""
+    """A conversation of an Anthropic client, which resends every reply unchanged."""
 
     base_url: str
     key: str
@@ -43,12 +43,12 @@ class Talk:
         OPEN.append(self.http)
 
     def ask(self, text: str, *, marked: bool = False) -> httpx.Response:
-        """Say something; ``marked``: as a list with a cache mark, which is a string from the next turn on."""
+        """Send a text; ``marked``: as a list with a cache mark, which becomes a string from the next turn on."""
         self.messages.append({"role": "user", "content": text})
         return self.send(marked=marked)
 
     def send(self, *, marked: bool = False) -> httpx.Response:
-        """Send the conversation, and walk through the calls of tools in the reply."""
+        """Send the conversation, and answer the tool calls of the reply until there are none."""
         response = self.post("/messages", marked=marked)
         if response.status_code == 200:
             content = response.json()["content"]
@@ -70,7 +70,7 @@ class Talk:
         return self.last
 
     def back(self, turns: int = 1) -> list[dict[str, Any]]:
-        """Take back the last turns but for the first one's question; return the branch that was left."""
+        """Remove the last turns except the first one's question; return the abandoned branch."""
         left = list(self.messages)
         asked = [i for i, one in enumerate(self.messages) if isinstance(one["content"], str)]
         del self.messages[asked[-turns] + 1 :]

@@ -1,4 +1,4 @@
-"""Where what stood before a bound thought must go, the provider is asked to drop such thoughts."""
+"""If the text before a bound thought must go, the provider is asked to drop such thoughts."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_row_85_provider_without_the_wish_is_not_asked(talk: Talk, provider: Bin
 
 @pytest.mark.parametrize("seed", range(4))
 def test_row_85_client_never_sees_a_refusal(server: Running, talk: Talk, provider: BindingProvider, seed: int) -> None:
-    """Whatever happens to memory between its turns."""
+    """This holds for any change of memory between its turns."""
     chance = random.Random(seed)
     branches: list[list[dict[str, Any]]] = []
     for step in range(14):
@@ -132,7 +132,7 @@ def test_row_85_client_never_sees_a_refusal(server: Running, talk: Talk, provide
 
 
 def test_row_85_another_wire_gets_no_thoughts(tmp_path: Path, provider: BindingProvider, lasting: FakeProvider) -> None:
-    """Claude behind OpenRouter: the field would arrive there without its header, and be refused."""
+    """Claude behind OpenRouter would get the field without its header, and refuse it."""
     params = {"model": "openrouter/anthropic/claude-x", "api_base": f"{lasting.url}/api/v1", "api_key": "sk-or-v1-a"}
     models = [{"model_name": "claude-x", "litellm_params": params}]
     told = {"model": "m", "messages": [{"role": "user", "content": FACT}]}
@@ -166,7 +166,7 @@ def lose(server: Running, talk: Talk, how: str) -> None:
 
 
 class Anything(dict[str, str]):
-    """Takes every thought behind every prefix."""
+    """Mapping that accepts every thought after every prefix."""
 
     def get(self, *_: Any) -> Any:
         return Same()

@@ -1,4 +1,4 @@
-"""What stood before a bound thought is put back byte for byte."""
+"""The text before a bound thought is restored byte for byte."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_row_84_no_turn_or_tool_loop_is_refused(
 
 
 def test_row_84_branches_carry_what_stood_in_each(talk: Talk, provider: BindingProvider) -> None:
-    """A regenerated reply is told what is known by then; whoever goes back to the first reply goes back to its block."""
+    """A regenerated reply gets the memory of its time; returning to the first reply restores its block."""
     talk.ask("What do I play on Sundays?")
     tell(talk, "I play the harpsichord on Sundays")
     first = talk.back()
@@ -53,7 +53,7 @@ def test_row_84_regenerated_reply_knows_what_was_learned_meanwhile(talk: Talk, l
     talk.send()
     assert "harpsichord" in sent(lasting)
     shown = [one for one in talk.receipt()["additions"] if one["kind"] == "block"]
-    assert "harpsichord" in shown[-1]["text"]  # kept by the name of the reply, shown at the message
+    assert "harpsichord" in shown[-1]["text"]  # stored under the reply's id, shown at the message
     assert shown[-1]["message"] == talk.receipt()["message"]
 
 
@@ -139,7 +139,7 @@ def test_row_84_conversations_go_on_after_a_kill(
 
 
 class Streamed(Talk):
-    """The same over a stream of events."""
+    """The same conversation over an event stream."""
 
     def post(self, path: str, *, marked: bool = False) -> httpx.Response:
         self.fields["stream"] = True
