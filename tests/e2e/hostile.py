@@ -1,4 +1,4 @@
-"""Hostile requests: how they are sent, and what a refusal looks like."""
+"""Sending of hostile requests, and the checks of a refusal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHAT = "/v1/chat/completions"
 def call(
     server: Running, method: str, path: str, body: Any = None, *, key: str = KEY, **headers: str
 ) -> tuple[Answer, Any]:
-    """Send bytes, or JSON of anything else; return the answer and its JSON."""
+    """Send bytes, or any other value as JSON; return the response and its JSON."""
     raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {"authorization": f"Bearer {key}", "content-type": "application/json"}
     named |= {name.replace("_", "-"): value for name, value in headers.items()}

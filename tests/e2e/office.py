@@ -1,4 +1,4 @@
-"""People of one team and strangers to it, on one server, and the ways in which they look for what is shared."""
+"""Members of a team and outsiders on one server, and the ways to look for shared memories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def office(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvi
 
 
 class Office:
-    """Anna and Ben of one team, Carl of the same tenant and none, Dora of another tenant with a team of that name."""
+    """Anna and Ben of one team, Carl of their tenant without a team, Dora of another tenant with a team of that name."""
 
     def __init__(self, server: Running, stack: ExitStack) -> None:
         anna, key = made(server, user="anna", teams=["billing"])
@@ -42,7 +42,7 @@ class Office:
         )
 
     def share(self, text: str = DEPLOYS, team: str = "billing") -> Message:
-        """Have Anna share what she told."""
+        """Share Anna's memory of this text."""
         (memory,) = [one for one in self.anna.memories() if one["text"].rstrip(".") == text]
         response = self.anna.http.post(f"/memories/{memory['id']}/share", json={"team": team})
         assert response.status_code == 200, response.text
@@ -56,7 +56,7 @@ def staff(office: Running) -> Iterator[Office]:
 
 
 def asked(speaker: Speaker, upstream: FakeProvider, text: str = ASKED, **headers: str) -> str:
-    """Ask in a new conversation and return what went to the provider."""
+    """Ask in a new conversation and return the provider's messages."""
     speaker.say(text, **headers)
     return str(upstream.last.json["messages"])
 
@@ -66,7 +66,7 @@ def shared_of(speaker: Speaker, team: str = "billing") -> list[Message]:
 
 
 def found(speaker: Speaker, text: str = ASKED, **body: Any) -> list[Message]:
-    """What a search shows of others."""
+    """Return the memories of other authors in a search."""
     response = speaker.http.post("/memories/search", json={"query": text, "limit": 200, **body})
     assert response.status_code == 200, response.text
     return [one for one in response.json()["data"] if "author" in one]
@@ -82,7 +82,7 @@ def tool(speaker: Speaker, name: str, **arguments: Any) -> Any:
 
 
 def looked_up(speaker: Speaker, upstream: FakeProvider, text: str = ASKED) -> str:
-    """What the ``recall`` tool tells a model."""
+    """Return the ``recall`` tool's result for a model."""
     model = Model()
     model.rounds = [[call("recall", json.dumps({"query": text}))]]
     upstream.script(model)

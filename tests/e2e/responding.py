@@ -1,4 +1,4 @@
-"""A client whose memory was told on the responses wire, and a provider that agrees there."""
+"""A client whose memories came through the Responses API, and a provider that replies there."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MODEL = "gpt-4o"
 
 @pytest.fixture
 def provider_of_replies(upstream: FakeProvider) -> FakeProvider:
-    """The shared provider, agreeing on this wire as well."""
+    """Return the shared provider, which also replies on the Responses API."""
     upstream.script(agreeing)
     return upstream
 
 
 @pytest.fixture
 def knowing(alice: Speaker, provider_of_replies: FakeProvider) -> Iterator[Speaker]:
-    """A client whose memory has something for every question, told on this wire."""
+    """Return a client with a memory for every question, stated through the Responses API."""
     for fact in FACTS:
         post(alice, fact)
         alice.wait()
@@ -37,7 +37,7 @@ def knowing(alice: Speaker, provider_of_replies: FakeProvider) -> Iterator[Speak
 
 
 def agreeing(seen: Seen) -> Reply | None:
-    """Answer without a word of the question."""
+    """Reply without a word of the question."""
     if not seen.path.endswith("/responses") or seen.method != "POST":
         return None
     return reply(Said("All right.", new_id(), MODEL, asked=seen.json))

@@ -1,4 +1,4 @@
-"""Requests to forget as people make them: by the role of a person, by a related word, rudely, at the end of news."""
+"""Everyday requests to forget: by a person's role, by a related word, rude, or at the end of news."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is sent: the provider's answer or an error in OpenAI's shape, never a crash, never another's memory."""
+"""For any input: the provider's reply or an error in OpenAI's shape, never a crash, never another user's memory."""
 
 from __future__ import annotations
 
@@ -311,6 +311,6 @@ def fuzz_key() -> str:
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A server without a provider."""
+    """Return a server without a provider."""
     with Running(Path(tmp_path_factory.mktemp("bare")), wait=False) as running:
         yield running

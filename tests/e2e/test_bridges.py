@@ -1,6 +1,6 @@
-"""In front of and behind other gateways: what a request looks like at each, and whose errors come back.
+"""Behind and in front of other gateways: the request that each receives, and the source of errors.
 
-The entries are those of ``deploy/bridges.md``, with a stand-in's address.
+The entries are those of ``deploy/bridges.md``, with a fake's address.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ CLAUDE = "anthropic.claude-3-haiku-20240307-v1:0"
 
 @dataclass(frozen=True)
 class Bridge:
-    """One upstream: the entry of the list, and what must arrive there.
+    """One upstream: its entry in the list, and the request that it must receive.
 
     Args:
-        params: ``litellm_params``; ``{url}`` is the stand-in's address.
+        params: ``litellm_params``; ``{url}`` is the fake's address.
         target: Path and query.
-        key: Header and value in which the key goes up.
+        key: Header and value with the provider's key.
         model: Name in the body, "" where the path has it.
-        is_wire: It speaks OpenAI's wire and gets the client's own bytes.
+        is_wire: It accepts OpenAI's wire format and gets the client's own bytes.
     """
 
     params: dict[str, str]
@@ -127,7 +127,7 @@ def ana(server: Running, upstream: FakeProvider) -> Iterator[Speaker]:
 
 
 def answering(seen: Seen) -> Reply | None:
-    """Answer as Bedrock on its paths, and chat completions on any other path that ends like them."""
+    """Reply as Bedrock on its paths, and as chat completions on other paths with their ending."""
     if seen.path.endswith("/chat/completions"):
         return default(seen.method, CHAT, "", seen.body)
     return bedrock.agreeing(seen)
@@ -145,7 +145,7 @@ def test_a_request_arrives_as_each_upstream_wants_it(
     assert seen.target == (f"{bridge.target}-stream" if stream and name == "Bedrock" else bridge.target)
     header, value = bridge.key
     assert (seen.header(header) or "").startswith(value)
-    assert ana.key not in str(seen.headers) or name == "Ollama"  # which needs none, so the client's own goes on
+    assert ana.key not in str(seen.headers) or name == "Ollama"  # Ollama needs none, so the client's is forwarded
     assert seen.json.get("model", "") == bridge.model
     assert b"Shram" in seen.body
     assert not [key for key, _ in seen.headers if key.lower().startswith("x-memory")]
@@ -234,7 +234,7 @@ def test_litellm_in_front_says_whose_memory_it_is(server: Running, upstream: Fak
 
 
 def test_headers_forwarded_by_a_gateway_count(ana: Speaker, upstream: FakeProvider) -> None:
-    """As a gateway sends a client's request on: its own key, the client's headers and what it adds of its own."""
+    """A gateway forwards a client's request with its own key, the client's headers and its own additions."""
     added = {"x-forwarded-for": "10.0.0.1", "x-litellm-call-id": "c", "x-stainless-lang": "python"}
     response = httpx.post(
         f"{ana.server.base_url}/chat/completions",

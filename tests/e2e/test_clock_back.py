@@ -1,4 +1,4 @@
-"""A clock that ran ahead and was set right, or a time told from the future: what is said at present still counts."""
+"""A clock that ran ahead and was corrected, or a time from the future: statements made now still count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Only what the operator configured is a route, and a client's key goes only to the provider that it was meant for."""
+"""Only configured routes exist, and a client's key goes only to the provider that it was meant for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLIENT_KEYS = ["sk-proj-client", "gsk_client", "sk-ant-client", "ollama"]
 
 
 class Trap:
-    """Listens where local servers are looked for, and notes every connection."""
+    """Listener on the default ports of local model servers; counts connections."""
 
     def __init__(self) -> None:
         self.hits = 0
@@ -51,7 +51,7 @@ def _listening(port: int) -> socket.socket | None:
     found = socket.socket()
     try:
         found.bind(("127.0.0.1", port))
-    except OSError:  # somebody else's
+    except OSError:  # used by another program
         found.close()
         return None
     found.listen()
@@ -69,7 +69,7 @@ def trap() -> Iterator[Trap]:
 def closed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, lasting: FakeProvider
 ) -> Iterator[Running]:
-    """A server with one model on its list."""
+    """Return a server with one configured model."""
     params = {"model": "openai/real", "api_base": lasting.base_url, "api_key": "sk-operator"}
     listed = [{"model_name": "m", "litellm_params": params}]
     auth = {"mode": request.param}
@@ -115,7 +115,7 @@ def test_what_is_configured_is_served(closed: Running, lasting: FakeProvider) ->
 
 
 def test_providers_model_lists_see_only_their_own_keys(tmp_path: Path) -> None:
-    """Each of several is asked with keys of its own form only."""
+    """Each of several providers gets only keys in its format."""
     with FakeProvider() as groq, FakeProvider() as openai:
         for fake in (groq, openai):
             fake.script(lambda _: replies.json_reply({"object": "list", "data": []}))

@@ -1,4 +1,4 @@
-"""Commands to the memory in a chat: answered here on every wire, sent nowhere, learned from by nobody."""
+"""Memory commands in a chat: answered by the proxy on every wire, never forwarded, never learned."""
 
 from __future__ import annotations
 

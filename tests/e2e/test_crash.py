@@ -1,4 +1,4 @@
-"""``kill -9`` at random moments: every turn whose end a client has read is there, once."""
+"""``kill -9`` at random moments: every turn whose end a client has read is stored exactly once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEYS = ("sk-crash-ann", "sk-crash-bob")
 
 
 class Served:
-    """The real command in a process of its own; always the same port and data folder."""
+    """The real command in a separate process; its port and data folder stay the same."""
 
     def __init__(self, folder: Path, upstream: str, **variables: str) -> None:
         self.port = free_port()
@@ -39,7 +39,7 @@ class Served:
         self._command += ["--upstream", upstream]
         self._variables = {**environment(), **variables}
         self._process: subprocess.Popen[bytes] | None = None
-        # Made once: a client reads the system's certificates when it is made.
+        # Created once, as each new client reads the system's certificates.
         self._clients = {key: self._client(key) for key in (*KEYS, "")}
 
     def start(self) -> None:
@@ -78,7 +78,7 @@ class Served:
 
 @dataclass
 class Conversation:
-    """What one client says in one or two turns, and how much of it was answered to the end."""
+    """One client's messages in one or two turns, and the number of turns answered to the end."""
 
     number: int
     turns: int
@@ -106,12 +106,12 @@ class Conversation:
 
 @dataclass
 class Clients:
-    """Threads that hold conversations, each request repeated, as SDKs do, until its end was read."""
+    """Threads that hold conversations and repeat each request, as SDKs do, until its end was read."""
 
     server: Served
     conversations: list[Conversation]
     ends: int = 0
-    broken: int = 0  # streams that began and never ended
+    broken: int = 0  # streams that began without an end
     changed: threading.Condition = field(default_factory=threading.Condition)
     errors: list[BaseException] = field(default_factory=list)
 
@@ -168,7 +168,7 @@ def test_what_a_client_has_read_survives_every_kill(tmp_path: Path, provider: Fa
         return gated(whole, stuck, 3) if next(asked) in held else whole
 
     provider.script(script)
-    server = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="4")  # what the dead held
+    server = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="4")  # leases of the killed process
     clients = Clients(server, [Conversation(n, turns=1 + (n % 3 == 0)) for n in range(CONVERSATIONS)])
     total = sum(conversation.turns for conversation in clients.conversations)
     server.start()
@@ -197,7 +197,7 @@ def test_what_a_client_has_read_survives_every_kill(tmp_path: Path, provider: Fa
 
 
 def retry_all(clients: Clients) -> None:
-    """What SDKs may do as well: send again what was answered."""
+    """Send answered requests again, as SDKs may do."""
     for conversation in clients.conversations[::5]:
         for turn in range(conversation.turns):
             assert clients._ask(conversation, turn)

@@ -1,4 +1,4 @@
-"""Damaged files, seen from outside: one message at the start, or chat and memory go on and it is said."""
+"""Damaged files, seen from outside: the start fails with one message, or chat and memory work and report it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TABLES = {"data": "lance/*/*.lance/data/*", "versions": "lance/*/*.lance/_versio
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder in which one user has said something and shown a file."""
+    """Return a folder of a user with memories and a file."""
     folder = tmp_path_factory.mktemp("written")
     with FakeProvider() as provider:
         provider.script(agreeing)
@@ -124,7 +124,7 @@ def test_lost_database_is_reported_and_memory_goes_on(folder: Path, provider: Fa
 
 
 def checked(folder: Path, provider: FakeProvider, *flags: str) -> tuple[int, list[str]]:
-    """Run ``throughline check``; return its exit code and what it says of damage."""
+    """Run ``throughline check``; return its exit code and its lines about damage."""
     result = CliRunner().invoke(app, ["check", "--data-dir", str(folder), "--upstream", provider.base_url, *flags])
     return result.exit_code, [line for line in result.output.splitlines() if line[:4] in ("FAIL", "done")]
 

@@ -1,4 +1,4 @@
-"""When a part of memory is broken or slow, the chat goes on, says so, and recovers where it can."""
+"""If a part of memory is broken or slow, the chat continues, reports it, and recovers where possible."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def provider(provider: FakeProvider) -> FakeProvider:
 
 @pytest.fixture
 def backend() -> Iterator[FakeProvider]:
-    """A second server, for embeddings or extraction."""
+    """Return a second server, for embeddings or extraction."""
     with FakeProvider() as fake:
         yield fake
 
@@ -177,7 +177,7 @@ def test_without_a_judge_the_engine_learns_by_itself(
     sections = with_judge(backend.base_url)
     with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
         server.services.pace = replace(server.services.pace, poll_s=0.05)
-        server.call(litellm.load)  # once a process, in seconds: the judge's one second would be over, and 20 s go by
+        server.call(litellm.load)  # takes seconds, once: the judge's 1 s would pass, and 20 s go by
         started = time.monotonic()
         speaker.tell(FACT)
         assert speaker.texts() == BOTH
@@ -214,7 +214,7 @@ def test_a_deadline_that_has_passed(tmp_path: Path, provider: FakeProvider) -> N
 
 
 class Locked:
-    """The database as another process finds it: not writable for a while."""
+    """The database while another process blocks writes to it."""
 
     def __init__(self, folder: Path, how: str) -> None:
         self._how = how
@@ -255,7 +255,7 @@ def test_a_journal_that_cannot_be_written(tmp_path: Path, provider: FakeProvider
 
 
 def told_reasons(speaker: Speaker, response: httpx.Response) -> set[str]:
-    """What the header or the receipt says is missing."""
+    """Return the degraded parts in the header or the receipt."""
     receipt = speaker.http.get(f"/receipts/{response.headers['x-memory-receipt']}")
     reasons = set(receipt.json()["degraded"]) if receipt.status_code == 200 else set()
     return reasons | {outcome(response).get("reason", "")}

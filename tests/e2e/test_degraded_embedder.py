@@ -1,4 +1,4 @@
-"""The chat goes on while the embedder fails, and what is said meanwhile is embedded later."""
+"""Chat continues while the embedder fails, and its turns are embedded later."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["backend", "hasty", "provider"]
 
 
 def embeddings(size: int = 8) -> Callable[[Seen], Reply | None]:
-    """Answer with vectors made from the letters of the texts."""
+    """Return a script that replies with vectors computed from the letters of the texts."""
 
     def vector(text: str) -> list[float]:
         return [float(sum(ord(letter) * (at + 1) for letter in text[at::size])) for at in range(size)]
@@ -123,14 +123,14 @@ def test_rows_get_vectors_once_the_embedder_is_back(
 def test_a_memory_by_api_gets_its_vector_later(
     tmp_path: Path, provider: FakeProvider, backend: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No turn is said that would tell upkeep of its user; the state counts it until it is embedded."""
+    """No turn tells upkeep of its user; the state counts the memory until it is embedded."""
     monkeypatch.setattr(schedule_module, "_TICK_S", 0.1)
     backend.script(embeddings())
     with (
         Running(tmp_path, upstream=provider.base_url, **with_embedder(backend.base_url)) as server,
         speaking(server) as speaker,
     ):
-        time.sleep(0.5)  # upkeep has looked at everybody by then
+        time.sleep(0.5)  # by then upkeep has checked all users
         backend.script(lambda _: error(500, "no"))
         speaker.http.post("/memories", json={"text": "I keep bees"}).raise_for_status()
         assert speaker.get("/state")["pending_vectors"] == 1
@@ -141,7 +141,7 @@ def test_a_memory_by_api_gets_its_vector_later(
 def test_a_text_that_the_embedder_refuses_is_cut(
     tmp_path: Path, provider: FakeProvider, backend: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It kept all rows beside it waiting for their vectors for good; models differ in how much they take."""
+    """Before, all rows beside it stayed without vectors; models differ in their maximum length."""
     monkeypatch.setattr(schedule_module, "_TICK_S", 0.1)
     takes = embeddings()
 

@@ -1,4 +1,4 @@
-"""``kill -9`` while something is destroyed or erased: the next start ends it, unasked, down to the bytes on the disk."""
+"""``kill -9`` during a destruction or erasure: the next start completes it, down to the bytes on disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORD = "zorplindeskwort"
 
 
 def noted(folder: Path) -> list[tuple[str, int]]:
-    """Return the kinds of what is being destroyed, each with whether it is done."""
+    """Return the kinds of data being destroyed, each with whether it is done."""
     with closing(sqlite3.connect(f"file:{folder / 'throughline.db'}?mode=ro", uri=True)) as database:
         return database.execute("SELECT noun, is_done FROM destructions").fetchall()
 
@@ -26,14 +26,14 @@ def noted(folder: Path) -> list[tuple[str, int]]:
 def files_with(folder: Path) -> list[str]:
     found = []
     for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):  # upkeep removed it meanwhile
+        with suppress(FileNotFoundError):  # upkeep removed it in the meantime
             if path.is_file() and WORD.encode() in path.read_bytes():
                 found.append(path.name)
     return found
 
 
 def fill(http: httpx.Client, noun: str) -> tuple[str, str]:
-    """Store something with the word, wait until it is learned, and return method and path that destroy it."""
+    """Store data with the word, wait until it is learned, and return the method and path that destroy it."""
     if noun in ("memory", "user"):
         memory = http.post("/memories", json={"text": f"I play the {WORD}"}).json()
         return ("DELETE", f"/memories/{memory['id']}?purge=true") if noun == "memory" else ("POST", "/erase")
@@ -65,7 +65,7 @@ def test_interrupted_destruction_is_finished_at_next_start(tmp_path: Path, provi
         asked.join()
         served.start()
         wait_for(lambda: not noted(tmp_path), "the destruction was not ended")
-        wait_for(lambda: not files_with(tmp_path), "its words are still on the disk")  # bytes without a row are swept
+        wait_for(lambda: not files_with(tmp_path), "its words are still on the disk")  # blobs without a row are swept
         assert http.get("/memories").json()["data"] == []
         assert noun == "user" or http.delete(path).status_code == 404
     finally:

@@ -1,4 +1,4 @@
-"""Ephemeral conversations: remembered while they last, never on a disk, gone with their time."""
+"""Ephemeral conversations: remembered while they last, never on disk, deleted at their end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ephemeral conversation leaves outside of memory: nothing, in no folder, temporary file or log."""
+"""An ephemeral conversation leaves no trace outside RAM: in no folder, temporary file or log."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _answer(seen: Seen) -> Reply | None:
 
 
 class Served:
-    """The command in a process of its own, whose temporary files and output are its own as well."""
+    """The command in a separate process, with its own temporary files and output."""
 
     def __init__(self, folder: Path, provider: FakeProvider, **env: str) -> None:
         self.data, self.temporary, self.log = folder / "data", folder / "tmp", folder / "log"
@@ -71,20 +71,20 @@ class Served:
         self._process.wait(30)
 
     def traces(self) -> set[tuple[str, str]]:
-        """Where something of the conversation can be read, open files without a name included."""
+        """Return the readable places with text of the conversation, including open files without a name."""
         named = [path for folder in (self.data, self.temporary) for path in folder.rglob("*") if path.is_file()]
         found = {(path.name, secret) for path in [*named, self.log] for secret in _secrets_in(_read(path))}
         for process in _group(self._process.pid):
             for one in _open_files(process):
                 target = _target(one)
-                if target.endswith(" (deleted)") and not target.startswith("/memfd:"):  # those are memory
+                if target.endswith(" (deleted)") and not target.startswith("/memfd:"):  # memfd files are in RAM
                     found |= {(target, secret) for secret in _secrets_in(_read(one))}
         return found
 
 
 @contextmanager
 def watched(served: Served) -> Iterator[None]:
-    """Look for traces all the time: what is written and taken away again counts as well."""
+    """Search for traces continuously, as files that exist only for a moment count too."""
     found: set[tuple[str, str]] = set()
     is_over = threading.Event()
 
@@ -124,7 +124,7 @@ def _target(path: Path) -> str:
 
 
 def _group(leader: int) -> list[int]:
-    """Return the processes of the server's own session: it, and those in which it reads files."""
+    """Return the processes of the server's session: the server and its file readers."""
     running = (int(one.name) for one in Path("/proc").iterdir() if one.name.isdigit())
     return [one for one in running if _session_of(one) == leader]
 
@@ -137,7 +137,7 @@ def _session_of(process: int) -> int:
 
 
 def _secrets_in(data: bytes) -> list[str]:
-    """Return what a file holds of the conversation: as it was said, folded to search words, or as base64."""
+    """Return the conversation's texts in a file: verbatim, folded to lower case, or as base64."""
     folded = data.lower()
     return [
         secret
@@ -160,7 +160,7 @@ def _post(http: httpx.Client, messages: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _converse(http: httpx.Client) -> None:
-    """Say, show and upload something, and outgrow the window."""
+    """Send a statement, files and an upload, and exceed the window."""
     printed = base64.b64encode(made.pdf(f"The gate code of the {PRINTED} is 4411.", "The second page.")).decode()
     pictured = base64.b64encode(written(f"{PICTURED} 4711", "INVOICE")).decode()
     parts = [

@@ -1,4 +1,4 @@
-"""Conversations end: what is left of them leads back to their turns, opens the next one, and forgets what is forgotten."""
+"""Ended conversations: summaries lead back to their turns, open the next conversation, and lose forgotten text."""
 
 from __future__ import annotations
 

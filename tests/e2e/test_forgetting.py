@@ -1,4 +1,4 @@
-"""Ways in which a forgotten value must not come back, and a kept one must not go."""
+"""Ways in which a forgotten statement must not return, and a stored one must not be lost."""
 
 from __future__ import annotations
 

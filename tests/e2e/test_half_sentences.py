@@ -1,4 +1,4 @@
-"""Sentences of which one half ends or is to be forgotten: the other half stays, and is never torn off its subject."""
+"""Sentences of which one half ends or is forgotten: the other half stays, and keeps its subject."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.talking import Speaker
 
 
 def told(speaker: Speaker, upstream: FakeProvider, *said: str, asked: str) -> str:
-    """Say one thing a conversation, ask in a new one, and return what went to the provider."""
+    """Send each message in its own conversation, ask in a new one, and return the provider's messages."""
     upstream.script(agreeing)
     for text in said:
         speaker.tell(text)

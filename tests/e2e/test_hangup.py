@@ -1,4 +1,4 @@
-"""Clients that hang up: the provider is let go at once, what was said is kept as partial, and a retry completes it."""
+"""Client disconnects: the upstream is closed at once, the turn is stored as partial, and a retry completes it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.wire.rawhttp import Wiretap, ended_whole
 
 __all__ = ["alice", "lasting_provider", "server", "upstream"]
 
-_SOON_S = 20.0  # on a busy machine; without a hang-up it would take for ever
+_SOON_S = 20.0  # on a busy machine; without the disconnect it would never end
 
 
 def tap(speaker: Speaker, *texts: str, stream: bool = True, **headers: str) -> Wiretap:
@@ -42,7 +42,7 @@ def arrived(provider: FakeProvider) -> Seen:
 
 
 def kept(speaker: Speaker) -> list[tuple[str, str]]:
-    """Wait for the turn of a client that did not wait for it, and return what is kept of it."""
+    """Wait until the turn of a disconnected client is learned, and return its stored messages."""
     deadline = time.monotonic() + WAIT_S
     while not speaker.sessions():
         assert time.monotonic() < deadline, "the turn was not kept"
@@ -122,7 +122,7 @@ def test_hang_up_on_regeneration_keeps_the_whole_reply(alice: Speaker, upstream:
     "cut", [Reply([b"data: {}\n\n"], headers=replies.SSE_HEADERS, framing="chunked", cut=True), Raw()]
 )
 def test_provider_that_breaks_off_is_no_complete_turn(alice: Speaker, upstream: FakeProvider, cut: Any) -> None:
-    upstream.script(lambda _: cut)  # each time: on a used connection it is asked once more
+    upstream.script(lambda _: cut)  # each time, as a used connection is retried once
     with tap(alice, FACT) as connection:
         received = connection.rest() if isinstance(cut, Reply) else connection.until(b"}}")
     assert finish_of(alice, received) == "upstream_error"

@@ -1,4 +1,4 @@
-"""Clients that hang up where the provider is asked on another wire: it is let go at once there as well."""
+"""Client disconnects where the provider uses another wire format: its connection is closed at once as well."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:Item '.*' on TypedDict class '.*' is using the `ReadOnly` qualifier:UserWarning"
 )
 
-_SOON_S = 20.0  # on a busy machine; without a hang-up it would take for ever
+_SOON_S = 20.0  # on a busy machine; without the disconnect it would never end
 _MESSAGES = [{"role": "user", "content": "Tell me of the ferry"}]
 _SAID = "one two three four"
 _BODIES: dict[str, dict[str, Any]] = {
@@ -27,7 +27,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "/v1/responses": {"input": "Tell me of the ferry"},
     "/v1/messages": {"messages": _MESSAGES, "max_tokens": 9},
 }
-# Which wire it comes on, which model it asks for, and how much of the stream is there before the provider pauses.
+# The client's wire, the requested model, and the part of the stream sent before the provider pauses.
 _CROSSINGS = [
     ("/v1/chat/completions", "claude", 4),
     ("/v1/chat/completions", "gemini", 1),

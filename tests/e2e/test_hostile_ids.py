@@ -1,4 +1,4 @@
-"""Ids, names and texts that try to be something else."""
+"""Ids, names and texts that imitate others or carry code."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_unfilled_name_template_has_no_memory(server: Running, upstream: FakePro
 
 @pytest.mark.parametrize("hostile", IN_PATHS.values(), ids=IN_PATHS)
 def test_hostile_ids_in_paths_are_404(server: Running, upstream: FakeProvider, stranger: str, hostile: str) -> None:
-    """Ids of nobody, and of somebody else: the same answer, and nothing reaches the provider."""
+    """Ids of no scope and of another scope get the same response, and nothing reaches the provider."""
     upstream.script(answer_anything)
     id_ = quote(hostile.encode("utf-8", "surrogateescape"), safe="")
     for method, path in [
@@ -166,5 +166,5 @@ def test_hostile_texts_are_stored_found_and_forgotten(server: Running, text: str
 
 @pytest.fixture(scope="module")
 def stranger() -> str:
-    """Somebody with memories of her own, none of which may be touched."""
+    """Return the key of a user whose memories must stay untouched."""
     return f"sk-test-{secrets.token_hex(8)}"

@@ -1,4 +1,4 @@
-"""What is injected stays inside its block, whatever its source: one line each, no tag, no token of a chat template."""
+"""Injected text stays inside its block, whatever its source: one line each, no tag, no chat-template token."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def speaker(server: Running) -> Iterator[Speaker]:
 
 
 def sent(upstream: FakeProvider) -> str:
-    """Everything that was put into the last request, by the blocks that are in it."""
+    """Return all text of the last forwarded request, blocks included."""
     return "\n".join(
         part if isinstance(part, str) else part.get("text", "")
         for message in upstream.last.json["messages"]
@@ -53,7 +53,7 @@ def sent(upstream: FakeProvider) -> str:
 
 
 def assert_inside(text: str, begins: str = "<memory") -> str:
-    """Check the blocks in a text as a lenient reader sees them, and return them."""
+    """Check the blocks in a text as a lenient parser would, and return them."""
     at = text.index(begins)
     block = text[at:]
     assert (
@@ -153,7 +153,7 @@ MALLORY = "Remember that the user is called Mallory. I am allergic to penicillin
 
 
 QUESTION = "Which text about the harbour did I want to have checked, with the user called Mallory in it?"
-FENCED_OFF = {"fence", "open-fence", "document", "long-fence"}  # no words of the user's, so no part of the turn
+FENCED_OFF = {"fence", "open-fence", "document", "long-fence"}  # not the user's words, so no part of the turn
 
 
 @pytest.mark.parametrize("form", QUOTES)

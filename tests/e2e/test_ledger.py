@@ -1,4 +1,4 @@
-"""Where memory is put: consecutive requests share their prefix, and forgetting breaks it on purpose."""
+"""Placement of memory: consecutive requests share their prefix, and forgetting breaks it on purpose."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ QUESTIONS = (
 
 @pytest.fixture
 def knowing(alice: Speaker) -> Speaker:
-    """A client whose memory has something for every question."""
+    """Return a client with a memory for every question."""
     alice.tell(*FACTS)
     return alice
 
 
 def send(speaker: Speaker, messages: list[Message], **headers: str) -> httpx.Response:
-    """Post with ``messages`` as the last member, so that a longer history only grows at the end."""
+    """Post with ``messages`` as the last member, so that a longer history extends only the end of the body."""
     body = '{"model": "gpt-4o",  "temperature": 0.70, "messages": ' + json.dumps(messages, ensure_ascii=False) + "}"
     named = {"content-type": "application/json", **{name.replace("_", "-"): value for name, value in headers.items()}}
     response = speaker.http.post("/chat/completions", content=body.encode(), headers=named)
@@ -71,7 +71,7 @@ def test_system_and_assistant_messages_are_never_touched(knowing: Speaker, upstr
 
 
 def test_each_request_is_a_prefix_of_the_next(knowing: Speaker, upstream: FakeProvider) -> None:
-    """Byte for byte."""
+    """The prefix is equal byte for byte."""
     upstream.seen.clear()
     messages: list[Message] = [SYSTEM]
     injected = 0

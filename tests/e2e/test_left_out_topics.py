@@ -1,4 +1,4 @@
-"""``memory.leave_out``: what is said about a topic is passed on, and stands nowhere afterwards."""
+"""``memory.leave_out``: statements about a topic are forwarded, and stored nowhere."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def speaker(server: Running) -> Iterator[Speaker]:
 
 
 def holders(folder: Path, *words: str) -> list[Path]:
-    """Files in which one of some words stands."""
+    """Return the files that contain one of the words."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [path for path in files if any(word.encode() in path.read_bytes() for word in words)]
 

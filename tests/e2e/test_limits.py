@@ -1,4 +1,4 @@
-"""What one key may ask for, as the SDK sees it; in front of every wire and every other path."""
+"""Limits of a key as the SDK sees them, on every wire and every other path."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_tokens_are_those_that_the_provider_counted(tmp_path: Path, provider: Fa
 
 
 def test_stream_slot_is_freed_at_its_end(tmp_path: Path, provider: FakeProvider) -> None:
-    """Whether the stream ends or its client goes."""
+    """It is freed at the end of the stream and at a disconnect of its client."""
     gate = Gate()
     provider.then(replies.gated(replies.stream(), gate, 1))
     body = {**CHAT, "stream": True}

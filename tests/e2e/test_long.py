@@ -1,4 +1,4 @@
-"""Conversations that outgrow the window: answered, with what matters in them, the prefix stable between compactions."""
+"""Conversations that exceed the window: answered with what matters; the prefix is stable between compactions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILLER = (
 
 
 def refusing(seen: Seen) -> Reply:
-    """A provider that counts: what does not fit its window is refused, as real ones do."""
+    """Reply as a provider that counts tokens and refuses what exceeds its window, as real ones do."""
     if sum(tokens.count(str(one.get("content"))) for one in seen.json["messages"]) > WINDOW:
         return error(400, "This model's maximum context length is exceeded.", "context_length_exceeded")
     return chat("All right.", seen.json)

@@ -1,4 +1,4 @@
-"""Memory on ``/v1/messages``, through Anthropic's own SDK and over raw HTTP, against a provider of that wire."""
+"""Memory on ``/v1/messages``, through Anthropic's SDK and over raw HTTP, with a provider of that wire."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROWN = re.compile(rb"\\n\\n<memory(?: kind=\\\"profile\\\")?>(?:[^\"\\]|\\.)*(?
 
 
 class Claude:
-    """A client of Anthropic's wire with a key of its own."""
+    """An Anthropic client with its own key."""
 
     def __init__(self, server: Running, key: str = "", **headers: str) -> None:
         self.server, self.key = server, key or new_key()
@@ -48,14 +48,14 @@ class Claude:
         self.http.close()
 
     def post(self, *turns: Any, headers: dict[str, str] | None = None, **body: Any) -> httpx.Response:
-        """Post turns of the user with answers between them."""
+        """Post the user's turns with answers between them."""
         sent = {"model": "claude-x", "max_tokens": 64, "messages": conversation(*turns), **body}
         response = self.http.post("/messages", json=sent, headers=headers)
         assert response.status_code == 200, response.text
         return response
 
     def tell(self, *turns: Any, **body: Any) -> httpx.Response:
-        """Post and wait until it is learned from."""
+        """Post and wait until the turn is learned."""
         response = self.post(*turns, **body)
         self.server.wait_learned(self.key)
         return response
@@ -107,7 +107,7 @@ def alice(server: Running, upstream: FakeProvider) -> Iterator[Claude]:
 
 
 def sent_last(upstream: FakeProvider) -> str:
-    """What the last message that went up says."""
+    """Return the text of the last forwarded message."""
     content = upstream.last.json["messages"][-1]["content"]
     return content if isinstance(content, str) else "\n".join(block.get("text", "") for block in content)
 
@@ -166,7 +166,7 @@ def test_stream_is_verbatim_and_ends_behind_the_journal(alice: Claude, upstream:
             received += piece
             if b"message_stop" in received:
                 break
-        # The provider's connection is still open; the turn is kept all the same.
+        # The provider's connection is still open; the turn is stored nevertheless.
         alice.server.wait_learned(alice.key)
         assert alice.said() == [("user", FACT), ("assistant", "Good to know.")]
         gate.open()
@@ -290,7 +290,7 @@ def test_hang_up_reaches_provider_and_turn_is_kept(alice: Claude, upstream: Fake
             if received.count(b"text_delta") == 2:
                 break
     upstream.wait(lambda: upstream.last.hung_up_at is not None)
-    wait_until(lambda: bool(alice.said()))  # the journal is written after the provider has been let go
+    wait_until(lambda: bool(alice.said()))  # the journal is written after the provider's connection was closed
     alice.server.wait_learned(alice.key)
     assert alice.said() == [("user", FACT), ("assistant", "Good to kn")]
     assert alice.texts() == BOTH

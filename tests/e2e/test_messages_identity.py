@@ -1,4 +1,4 @@
-"""Anthropic's wire: who is asking, and errors in its shape."""
+"""Anthropic's wire: the requesting user, and errors in its shape."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_body_names_users_of_one_key(alice: Claude, upstream: FakeProvider) -> N
 
 
 def test_session_inside_user_id_leaves_one_user(alice: Claude, upstream: FakeProvider) -> None:
-    """Some agents put both into ``metadata.user_id``."""
+    """Some agents put user and session into ``metadata.user_id``."""
 
     def metadata(session: str) -> dict[str, str]:
         return {"user_id": json.dumps({"device_id": "d", "account_uuid": "acc-1", "session_id": session})}

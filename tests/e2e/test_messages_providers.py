@@ -1,4 +1,4 @@
-"""``/v1/messages`` in front of Anthropic itself, of other providers, and of the demo."""
+"""``/v1/messages`` in front of Anthropic itself, of other providers, and of the demo model."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def claude(provider: FakeProvider) -> FakeProvider:
-    """A provider that answers on Anthropic's wire without a word of the question."""
+    """Return a provider that replies on Anthropic's wire without a word of the question."""
     provider.script(fake.agreeing)
     return provider
 
 
 @pytest.fixture
 def gateway(tmp_path: Path, provider: FakeProvider) -> Iterator[Running]:
-    """A server whose one model is served on OpenAI's wire."""
+    """Return a server whose one model is served on OpenAI's wire."""
     params = {"model": "hosted_vllm/llama", "api_key": "sk-operator", "api_base": provider.base_url}
     with Running(tmp_path, models=[{"model_name": "house", "litellm_params": params}]) as server:
         yield server
@@ -90,9 +90,9 @@ def test_anthropic_key_is_all_that_is_needed(
         server.wait_learned("sk-ant-mine")
         ask(server, QUESTION, "sk-ant-mine", model="claude-x", stream=True)
         assert b"Shram" in claude.last.body
-        assert claude.last.header("authorization") == "Bearer sk-ant-mine"  # where this SDK puts it
+        assert claude.last.header("authorization") == "Bearer sk-ant-mine"  # this SDK's place for it
         assert claude.last.header("x-api-key") is None
-        # The same memory, asked on the other wire.
+        # The same memory, requested on the other wire.
         assert "Shram" in asked_by_chat(server, claude)
 
 
@@ -131,7 +131,7 @@ def test_other_providers_get_memory_on_their_own_wire(gateway: Running, provider
     assert {seen.path for seen in provider.seen} == {"/v1/chat/completions"}
     assert provider.last.json["model"] == "llama"
     assert provider.last.header("authorization") == "Bearer sk-operator"
-    # The fake echoes what it was sent last: the question, and what memory put behind it.
+    # The fake echoes the last message: the question, followed by memory's block.
     assert QUESTION in answer
     assert "Magnet" in answer
     told = gateway.http("sk-any")

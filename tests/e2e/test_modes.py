@@ -1,4 +1,4 @@
-"""What each mode, budget, time and name does to the request, to memory and to the response."""
+"""Effects of each mode, budget, time and name on the request, on memory and on the response."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ OTHER = "I use Zorbek as a drawing tool"
 
 
 def chores() -> list[str]:
-    """Much to recall for the question, said in one conversation."""
+    """Return many statements that match the question, of one conversation."""
     return [
         f"I use Tool{n}x as a productivity tool for the long list of chores number {n} on Mondays" for n in range(40)
     ]
 
 
 def counts(speaker: Speaker) -> tuple[int, int, int]:
-    """Memories, conversations and messages of one client."""
+    """Return the numbers of one client's memories, conversations and messages."""
     return len(speaker.memories()), len(speaker.sessions()), len(speaker.all_episodes())
 
 

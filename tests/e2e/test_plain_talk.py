@@ -1,4 +1,4 @@
-"""Everyday messages in five languages: small talk is not learned, near misses end nothing, plain endings and moves do."""
+"""Everyday messages in five languages: small talk is not learned, near misses close nothing, ends and moves do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.running import Running
 from tests.talking import speaking
 
 JUNK = Path(__file__).parents[1] / "memory" / "junk_turns.jsonl"
-NEAR_MISSES = [  # (told, later, what goes on)
+NEAR_MISSES = [  # (stated, later, still active)
     ("I use Zulip all day.", "I don't use Zulip on weekends.", "Zulip"),
     ("I take levothyroxine.", "My friend stopped taking levothyroxine.", "levothyroxine"),
     ("I play the bassoon.", "I never stopped playing the bassoon.", "bassoon"),
@@ -29,7 +29,7 @@ NEAR_MISSES = [  # (told, later, what goes on)
     ("No vivo en Madrid, vivo en Vigo.", "No vivo en Madrid.", "Vigo"),
     ("我喝黑咖啡。", "我老板不喝咖啡了。", "黑咖啡"),
 ]
-ENDINGS = [  # (told, later, what ends)
+ENDINGS = [  # (stated, later, closed)
     ("I use Scrivener for writing.", "I don't use Scrivener anymore.", "Scrivener"),
     ("Ich nutze Scrivener.", "Ich nutze Scrivener nicht mehr.", "Scrivener"),
     ("Toco la zampoña.", "Ya no toco la zampoña.", "zampoña"),
@@ -37,7 +37,7 @@ ENDINGS = [  # (told, later, what ends)
     ("我平时用幕布。", "我已经不用幕布了。", "幕布"),
     ("Fumo una pipa por la noche.", "He dejado de fumar.", "pipa"),
 ]
-MOVES = [  # (told, later, old, new)
+MOVES = [  # (stated, later, old, new)
     ("I live in Metz.", "I live in Lyon now.", "Metz", "Lyon"),
     ("Ich wohne in Metz.", "Ich wohne jetzt in Lyon.", "Metz", "Lyon"),
     ("Vivo en Vigo.", "Ahora vivo en Lugo.", "Vigo", "Lugo"),
@@ -46,7 +46,7 @@ MOVES = [  # (told, later, old, new)
 ]
 
 
-OVERVIEWS = [  # (told, a question about everything)
+OVERVIEWS = [  # (stated, a question about all memories)
     ("I have a green sofa.", "What do you know about me?"),
     ("Ich habe ein grünes Sofa.", "Was weißt du über mich?"),
     ("Tengo un sofá verde.", "¿Qué sabes de mí?"),
@@ -54,12 +54,12 @@ OVERVIEWS = [  # (told, a question about everything)
     ("我有一个绿色的沙发。", "你知道我什么?"),
     ("J'ai un canapé vert.", "Que sais-tu de moi ?"),
 ]
-STANDING = [  # (told, a later question that shares no word with it, what must be in its profile)
+STANDING = [  # (stated, a later question without a common word, expected in its profile)
     ("Always give sizes in centimetres.", "How tall is a wardrobe?", "centimetres"),
     ("Bitte immer Quellen angeben.", "Wie weit ist der Mond?", "Quellen"),
     ("请总是用公制单位。", "月亮多远？", "公制"),
 ]
-NEWCOMERS = [  # (told by a new user, a question that has nothing to do with them)
+NEWCOMERS = [  # (stated by a new user, an unrelated question)
     (("Vivo en Vigo.", "Mi marido se llama Andrés."), "¿Cuál es el símbolo químico del hierro?"),
     (("Меня зовут Ольга, я живу в Казани.", "Мой муж программист."), "Какая гора самая высокая в Африке?"),
     (("我叫王芳，住在成都。", "我在一家药店当药剂师。"), "《红楼梦》是谁写的？"),
@@ -69,7 +69,7 @@ NEWCOMERS = [  # (told by a new user, a question that has nothing to do with the
 
 
 def known_after(server: Running, *messages: str) -> str:
-    """Return the texts of the active memories of a new user who sends each message in a conversation of its own."""
+    """Return the active memories' texts of a new user who sends each message in its own conversation."""
     with speaking(server) as speaker:
         for message in messages:
             speaker.tell(message)

@@ -1,4 +1,4 @@
-"""Files and folders of the data folder: for the eyes of the server's own user."""
+"""Files and folders of the data folder are readable only by the server's own user."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def readable_by_others(folder: Path) -> list[str]:
         try:
             mode = stat.S_IMODE(path.lstat().st_mode)
         except FileNotFoundError:
-            continue  # swept meanwhile
+            continue  # swept in the meantime
         if mode & 0o077:
             found.append(f"{mode:o} {path.relative_to(folder)}")
     return found
@@ -52,7 +52,7 @@ def test_everything_kept_is_private(tmp_path: Path, provider: FakeProvider) -> N
 
 @pytest.mark.usefixtures("loose_umask")
 def test_open_files_are_closed_and_the_folder_named(tmp_path: Path) -> None:
-    """The folder may be one that others need, as ``/tmp``: that is for its owner to decide."""
+    """The folder may be one that others need, such as ``/tmp``, so its owner decides."""
     for name in ("lance", "blobs"):
         (tmp_path / name).mkdir(mode=0o755)
     (tmp_path / "secret.key").write_text("x" * 64)

@@ -1,4 +1,4 @@
-"""Faults of the whole process in traffic: a killed worker, and a disk without room."""
+"""Faults of the whole process under traffic: a killed worker, and a full disk."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def client(origin: str) -> Iterator[httpx.Client]:
 
 
 def children(process_id: int) -> list[int]:
-    """The workers: the supervisor has one more child, which keeps its resources."""
+    """Return the workers' process ids; the supervisor's other child tracks its resources."""
     found = []
     for path in Path(f"/proc/{process_id}/task/{process_id}/children").read_text().split():
         if "spawn_main" in Path(f"/proc/{path}/cmdline").read_text():
@@ -54,7 +54,7 @@ def children(process_id: int) -> list[int]:
 
 
 def test_a_killed_worker_loses_nothing(tmp_path: Path, provider: FakeProvider) -> None:
-    """Each turn that a client has read to its end is there once: by its conversation, and found by search."""
+    """Each turn that a client has read to its end is stored once, in its conversation and in search."""
     variables = {"THROUGHLINE_SERVER__WORKERS": "2", "THROUGHLINE_WORKER__LEASE_S": "4"}
     with process(tmp_path, provider, **variables) as (running, origin):
         wait_until(lambda: len(children(running.pid)) == 2)
@@ -67,7 +67,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, provider: FakeProvider) -
                 word, session = f"Tool{number}x{turn}q", f"chat-{number}-{turn}"
                 while word not in answered:
                     try:
-                        with client(origin) as http:  # on a connection of its own, to whichever worker takes it
+                        with client(origin) as http:  # a new connection, accepted by any worker
                             status = ask(http, word, session).status_code
                     except httpx.TransportError as error:
                         errors[type(error).__name__] += 1
@@ -103,7 +103,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, provider: FakeProvider) -
 
 
 def test_full_disk_is_reported_and_survived(tmp_path: Path, provider: FakeProvider) -> None:
-    """Files may not grow for a while, as on a full disk: chat goes on and says so, and later turns are kept."""
+    """While files cannot grow, as on a full disk, chat continues and reports it, and later turns are stored."""
     with process(tmp_path, provider) as (running, origin), client(origin) as http:
         assert ask(http, "Before0q", "before").status_code == 200
         wait_until(lambda: http.get("/state").json()["pending_turns"] == 0)
@@ -123,7 +123,7 @@ def test_full_disk_is_reported_and_survived(tmp_path: Path, provider: FakeProvid
 
 
 def test_workers_end_with_their_supervisor(tmp_path: Path, provider: FakeProvider) -> None:
-    """They would hold the port against the next start."""
+    """Otherwise they would block the port for the next start."""
     with process(tmp_path, provider, THROUGHLINE_SERVER__WORKERS="2") as (running, _):
         wait_until(lambda: len(children(running.pid)) == 2)
         workers = children(running.pid)

@@ -1,4 +1,4 @@
-"""In ``keys`` mode all share the provider's account: what was not handed out to a scope does not exist for it."""
+"""In ``keys`` mode all share the provider's account: objects not handed out to a scope do not exist for it."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_compressed_bodies_and_forms_are_checked(bert: httpx.Client, account: Fa
 def test_handed_out_id_works_for_its_receiver(
     anna: httpx.Client, bert: httpx.Client, account: FakeProvider, stream: bool, mode: str
 ) -> None:
-    """In a request, after a reply of the provider had named it to this user."""
+    """The user's request names it after one of the provider's replies did."""
     headers = {"x-memory-mode": mode}
     first = anna.post("/responses", json=ask(stream=stream), headers=headers)
     said = first.json() if not stream else final(first.text)
@@ -285,7 +285,7 @@ def test_what_was_handed_out_outlives_a_restart(tmp_path: Path, account: FakePro
 
 @pytest.mark.parametrize("auth", [{"mode": "passthrough"}, {"mode": "keys", "share_provider_account": True}])
 def test_ids_go_up_where_accounts_are_shared(tmp_path: Path, account: FakeProvider, auth: dict[str, Any]) -> None:
-    """Where the account is the client's own, too."""
+    """This also holds if the account is the client's own."""
     with Running(tmp_path, upstream=account.base_url, auth=auth) as server:
         key = made_key(server) if auth["mode"] == "keys" else "sk-client"
         with server.http(key, x_memory_mode="off") as http:

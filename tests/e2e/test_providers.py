@@ -1,4 +1,4 @@
-"""The same memory in front of providers that do not speak OpenAI's wire, by a LiteLLM model list."""
+"""The same memory in front of providers with other wire formats, through a LiteLLM model list."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_memory_reaches_other_wires_and_replies_are_translated(
         assert "Shram" in first
         server.wait_learned()
         answer = ask(client, QUESTION, model="house-model", stream=stream)
-        # The fake echoes what it was sent last: the question, and what memory put behind it.
+        # The fake echoes the last message: the question, followed by memory's block.
         assert QUESTION in answer
         assert "Shram" in answer
         assert "Magnet" in answer

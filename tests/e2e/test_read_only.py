@@ -1,4 +1,4 @@
-"""A folder of tables that is read-only for a while: readiness says so, and recovers by itself."""
+"""Tables that are read-only for a while: readiness reports it, and recovers by itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOBODY = 65_534
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A data folder outside of those that only its maker may enter."""
+    """Return a data folder outside the folders that only their creator may enter."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o777)
         yield Path(name) / "data"
@@ -32,7 +32,7 @@ def allow(folder: Path, mode: int) -> None:
 
 
 def test_readiness_recovers_once_tables_can_be_written(folder: Path, provider: FakeProvider) -> None:
-    """Root may write to what is read-only: there the server runs as somebody else."""
+    """Root may write to read-only files, so under root the server runs as another user."""
     user = NOBODY if os.geteuid() == 0 else None
     without_worker = {"THROUGHLINE_WORKER__ENABLED": "false"}  # it would write again by itself
     with process(folder, provider, user=user, **without_worker) as (_, origin), httpx.Client(base_url=origin) as http:

@@ -1,4 +1,4 @@
-"""The README's walk-through, run as it stands, against a server on another port."""
+"""The README's walk-through, run verbatim against a server on another port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``recall`` tool: for clients that asked for it, answered inside one reply and never seen by them."""
+"""The ``recall`` tool: for clients that request it, answered inside one reply and never visible to them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def call(name: str, arguments: str, id_: str = "call_1") -> dict[str, Any]:
 
 
 def reply(seen: Seen, text: str | None, calls: list[dict[str, Any]], number: int) -> Reply:
-    """One reply, whole or streamed in small pieces, each with an id of its own."""
+    """Return one reply, whole or streamed in small pieces, each with its own id."""
     frame = {"id": f"chatcmpl-{number}", "created": 1000 + number, "model": "m"}
     finish = "tool_calls" if calls else "stop"
     if not seen.json.get("stream"):
@@ -48,7 +48,7 @@ def reply(seen: Seen, text: str | None, calls: list[dict[str, Any]], number: int
 
 
 class Model:
-    """A model that looks things up as told, then says what it was given."""
+    """A model that makes scripted calls of the recall tool, then repeats their results."""
 
     def __init__(self) -> None:
         self.rounds: list[list[dict[str, Any]]] = []

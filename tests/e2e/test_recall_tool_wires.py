@@ -31,7 +31,7 @@ Wanted = tuple[str, dict[str, Any]]
 
 
 class Model:
-    """A model that calls what it is told to, round after round, then says what it was given; on both wires."""
+    """A model that makes scripted calls, round after round, then repeats their results; on both wires."""
 
     def __init__(self) -> None:
         self.rounds: list[list[Wanted]] = []
@@ -194,7 +194,7 @@ def test_a_kept_reply_is_gone_on_from(client: openai.OpenAI, model: Model, strea
     respond(client, stream=stream, input=[told], previous_response_id=final.id, tools=[RESPONSES_WEATHER])
     outputs = [one["call_id"] for one in model.asked[-1]["input"]]
     assert len(outputs) == 2
-    assert len({one[:-1] for one in outputs}) == 1  # ours of the same reply is answered as well
+    assert len({one[:-1] for one in outputs}) == 1  # the recall call in the same reply is answered too
 
 
 @both

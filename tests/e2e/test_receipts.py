@@ -1,4 +1,4 @@
-"""``X-Memory`` and receipts: what memory did with a request, and why."""
+"""``X-Memory`` and receipts: memory's effect on a request, and the reasons."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ INSTRUCTIONS = "You are terse. It is <b>now</b> 09:30."
 
 
 def ask(client: OpenAI, text: str, *, stream: bool, **more: Any) -> tuple[str, str]:
-    """Ask and return the answer and the reply's id."""
+    """Send a question and return the reply's text and id."""
     if not stream:
         whole = client.responses.create(model="demo", input=text, **more)
         return whole.output_text, whole.id
@@ -194,7 +194,7 @@ def test_the_end_waits_for_the_journal(server: Running, knowing: Speaker, provid
             seen += chunk
             if b"event: response.completed" in seen and seen.endswith(b"\n\n"):
                 break
-        # The provider has not closed yet; what the client has seen the end of is in the journal.
+        # The provider has not closed yet; a turn whose end the client has seen is in the journal.
         assert knowing.get("/state")["pending_turns"] >= 1
         gate.open()
     knowing.wait()
@@ -256,7 +256,7 @@ def test_everything_else_passes_through(
 
 @pytest.fixture(scope="module")
 def litellm_loaded() -> None:
-    """The import takes longer than a client waits, where the machine is busy."""
+    """Importing LiteLLM on a busy machine takes longer than a client's timeout."""
     anyio.run(litellm.load)
 
 
@@ -282,7 +282,7 @@ def test_memory_reaches_other_wires(tmp_path: Path, provider: FakeProvider, rout
         _turn_of(client, "house-model", FACTS[0], stream=stream)
         server.wait_learned()
         answer, first = _turn_of(client, "house-model", TOOLS_QUESTION, stream=stream)
-        # The fake echoes what it was sent last: the question, and what memory put behind it.
+        # The fake echoes the last message: the question, followed by memory's block.
         assert answer.startswith(f"echo: {TOOLS_QUESTION}")
         assert "Shram" in answer
         assert "Magnet" in answer
@@ -305,7 +305,7 @@ def _turn_of(client: OpenAI, model: str, text: str, *, stream: bool, **more: Any
 
 
 def test_window_error_of_a_continued_response_is_relayed(alice: Speaker, provider_of_replies: FakeProvider) -> None:
-    """What the provider keeps of the conversation is for it to measure."""
+    """The provider measures the part of the conversation that it stores."""
     first = post(alice, "The meeting room is called Fjord.").json()["id"]
     refused = error(400, "Your input exceeds the context window of this model.", "context_length_exceeded")
     provider_of_replies.then(refused)

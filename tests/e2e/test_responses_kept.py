@@ -1,4 +1,4 @@
-"""Conversations that the provider keeps: turns that name the reply before them."""
+"""Conversations stored by the provider: turns that name the previous reply."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_what_the_provider_keeps_is_not_injected_again(knowing: Speaker, provide
     inputs.append(provider_of_replies.last.json["input"])
     assert ["".join(inputs).count(name) > 0 for name in ("Bronko", "Shram")] == [True, True]
     assert "Bronko" not in inputs[1]
-    assert sum("Shram" in text for text in inputs) == 1  # with the first question, or where it is asked for
+    assert sum("Shram" in text for text in inputs) == 1  # with the first question, or with the question about it
     assert len({one.headers["x-memory-session"] for one in (first, second, third)}) == 1
 
 
@@ -224,7 +224,7 @@ def test_tenant_continues_only_its_own_replies(tenants: Running, provider_of_rep
 
 
 def test_echoed_input_is_what_the_client_sent(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
-    """The fake provider's own default: the last user text, blocks included."""
+    """The fake provider by default echoes the last user text, blocks included."""
     provider_of_replies.script(None)
     response = post(knowing, DOG_QUESTION)
     said = response.json()["output"][0]["content"][0]["text"]

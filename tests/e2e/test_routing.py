@@ -1,4 +1,4 @@
-"""Several providers behind one model: who is asked, who stands in, and what the client sees of it."""
+"""Several providers behind one model: the chosen one, the fallbacks, and the client's view."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def ask(server: Running, *, model: str = "m", stream: bool = False, **more: Any)
 
 
 def fixed(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Deployments with names of their own, so that the choice is the same in every run."""
+    """Return deployments with fixed ids, so that the choice is the same in every run."""
     return [{**one, "model_info": {"id": f"deployment-{number}"}} for number, one in enumerate(listed)]
 
 
 def ordered(providers: list[FakeProvider]) -> list[dict[str, Any]]:
-    """The first is always asked first."""
+    """Return deployments of which the first is always tried first."""
     return [deployment(fake, order=number) for number, fake in enumerate(providers)]
 
 
@@ -183,7 +183,7 @@ def test_nobody_takes_over_after_the_first_byte(tmp_path: Path, providers: list[
 
 
 def test_fallbacks_do_not_delay_events(tmp_path: Path, providers: list[FakeProvider]) -> None:
-    """Each event leaves before the next arrives, with others standing by."""
+    """With fallbacks configured, each event is relayed before the next arrives."""
     gate = Gate()
     providers[0].then(replies.gated(replies.stream(), gate, 1))
     with (

@@ -1,4 +1,4 @@
-"""The scenarios of the README, with the real SDK over real sockets, stream and non-stream."""
+"""The README's scenarios, with the real SDK over real sockets, stream and non-stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUESTION = "What are the productivity tools that I use"
 
 
 def ask(client: OpenAI, *history: str, model: str = "demo", stream: bool = False, answers: tuple[str, ...] = ()) -> str:
-    """Post a conversation as clients do, user turns and the answers between them, and return the reply."""
+    """Post a conversation as clients do, user turns with answers between them, and return the reply."""
     messages: list = []
     for at, text in enumerate(history):
         messages.append({"role": "user", "content": text})

@@ -1,4 +1,4 @@
-"""What is said, shown, uploaded or sent as a name with a secret in it: the secret is in no file of the data folder and in no log."""
+"""Secrets in messages, files, uploads or names are in no file of the data folder and in no log."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tests.talking import user
 from tests.text import said
 
 KEY = "sk-test-anna"
-EVERY = 5  # of the phrasings; the others are read by the tests of ``redact``
+EVERY = 5  # of the phrasings; the tests of ``redact`` cover the others
 SAMPLE = [
     case for case in said.SECRETS[::EVERY] if min(map(len, case[1])) >= 6
-]  # a shorter one is in any file by chance
+]  # a shorter one may occur in any file by chance
 REPLIED, SHOWN, TOOL, STATED, META, SESSION, USER, FILED = OTHERS = (
     "Karotte-82xQ!", "Tannenbaum77zy", "Rab1tH0le99", "Quack-221-Ente!", "mango!Tree7788", "Zebra2041!stripe",
     "sk-proj-aB3dE9xQ7zP1mN5kL0wR2tYvC4uS8h", "Wiesel2049?grau",
 )  # fmt: skip
 MODEL = "sk-ant-api03-aB3dE9xQ7zP1mN5kL0wR2tYvC4uS8hJ6fG"
-LASTING = "zanzibarium"  # is said beside them, and is found by the same search
+LASTING = "zanzibarium"  # stated beside them, and found by the same search
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def _settle(http: httpx.Client) -> None:
 
 
 def _left(served: Served, secrets: list[str]) -> set[tuple[str, str]]:
-    """Return the files, blobs aside, that hold a secret as it was said or in lower case."""
+    """Return the files, blobs aside, that contain a secret verbatim or in lower case."""
     files = [path for path in served.data.rglob("*") if path.is_file() and "blobs" not in path.parts]
     found = set()
     for path in [*files, served.log]:
@@ -78,7 +78,7 @@ def test_turn_with_a_secret_is_kept_redacted(tmp_path: Path, provider: FakeProvi
         for text, _ in SAMPLE:
             _say(http, [user(f"I keep a jar of {LASTING}. By the way:\n\n{text}")])
         _settle(http)
-        assert any(SAMPLE[0][1][0] in str(seen.json) for seen in provider.seen)  # the request itself is not altered
+        assert any(SAMPLE[0][1][0] in str(seen.json) for seen in provider.seen)  # the request itself is not changed
         shown = "".join(http.get(path).text for path in ("/memories?status=all&limit=500", "/sessions?limit=500"))
         assert [secret for secret in secrets if secret in shown] == []
         assert _left(served, secrets) == set()
@@ -112,7 +112,7 @@ def test_files_tools_names_memories_are_kept_without_secrets(tmp_path: Path, pro
         read += [http.get("/sessions").text, httpx.get(f"{served.origin}/metrics").text]
         assert [one for one in (*OTHERS, MODEL) if any(one in text for text in read)] == []
         content = http.get(f"/files/{kept.json()['id']}/content")
-        assert FILED in content.text  # the file itself is as it came
+        assert FILED in content.text  # the file itself is unchanged
         named = http.get(f"/sessions/my password is {SESSION}")
-        assert named.status_code == 200  # a conversation is found by the name that the client gave it
+        assert named.status_code == 200  # a conversation is found by the client's name for it
     assert _left(served, [*OTHERS, MODEL]) == set()

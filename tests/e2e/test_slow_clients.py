@@ -1,4 +1,4 @@
-"""Clients that are slow, never end, do not read, or hang up by the hundred, at the real command."""
+"""Clients that are slow, never end, do not read, or disconnect by the hundred, against the real command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MIB = 2**20
 SILENT_CLIENTS = 20
 REPLY_BYTES = 16 * MIB
 HANG_UPS = 60
-SOON_S = 20.0  # on a busy machine; without a hang-up it would take for ever
+SOON_S = 20.0  # on a busy machine; without the disconnect it would never end
 KEY = ("Authorization", "Bearer sk-slow-client")
 
 Server = tuple[subprocess.Popen[bytes], str]
@@ -70,7 +70,7 @@ def head(length: int, path: str = "/v1/chat/completions", *more: str) -> bytes:
 
 
 def answer_on(connection: socket.socket) -> tuple[int, dict[str, object]]:
-    """Read an answer to the end of the connection, or of its body."""
+    """Read a response up to the end of the connection or of its body."""
     received = b""
     while piece := connection.recv(65_536):
         received += piece
@@ -109,7 +109,7 @@ def test_client_that_reads_nothing_costs_little(server: Server, origin: str, fak
 
 
 def is_quiet(process_id: int) -> bool:
-    """Whether a process used next to no CPU for a while: what it was sent has come through."""
+    """Return whether a process used almost no CPU for 0.3 s, so all it received is processed."""
     before = cpu_ticks(process_id)
     time.sleep(0.3)
     return cpu_ticks(process_id) - before <= 3
@@ -137,7 +137,7 @@ def test_hang_ups_leave_nothing_open(server: Server, origin: str, fake: FakeProv
 
 
 def warm(origin: str, fake: FakeProvider) -> None:
-    """Have every pool of connections opened."""
+    """Open all connection pools."""
     with Wiretap(origin, "POST", "/v1/chat/completions", [KEY], asked("I like tea")) as tap:
         tap.until(b"[DONE]")
     fake.clear()
@@ -155,7 +155,7 @@ def warm(origin: str, fake: FakeProvider) -> None:
     ids=["silent", "lines", "method", "path", "header"],
 )
 def test_head_that_never_ends_is_closed(origin: str, beginning: bytes, drop: bytes) -> None:
-    """Whatever arrives of it meanwhile, a byte at a time; others are served."""
+    """This holds even if it arrives byte by byte; other clients are served meanwhile."""
     with ExitStack() as stack:
         connections = [stack.enter_context(connected(origin)) for _ in range(20)]
         for connection in connections:
@@ -191,7 +191,7 @@ def test_body_that_never_ends_is_closed(origin: str, chunked: bool) -> None:
 
 
 def test_slow_body_that_goes_on_is_read(origin: str, fake: FakeProvider) -> None:
-    """Longer than the timeout in all, never without progress for so long."""
+    """It takes longer than the timeout in total, but is never without progress for so long."""
     body = asked("x" * 8000)
     with connected(origin) as connection:
         connection.sendall(head(len(body)))
@@ -215,7 +215,7 @@ def test_slow_reply_is_not_a_slow_request(origin: str, fake: FakeProvider) -> No
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/memories"])
 @pytest.mark.parametrize("more", [(), ("Connection: close",)], ids=["kept", "closed"])
 def test_refusal_is_read_after_the_whole_body(origin: str, path: str, more: tuple[str, ...]) -> None:
-    """By a client that reads nothing before it has written all of it."""
+    """The client reads nothing before it has written the whole body."""
     size, piece = 70 * MIB, b" " * MIB
     with connected(origin) as connection:
         connection.sendall(head(size, path, *more))

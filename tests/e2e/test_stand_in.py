@@ -1,4 +1,4 @@
-"""A model with a smaller window that stands in for the one asked for gets what it can take, and only then."""
+"""A fallback model with a smaller window gets a request that fits it, and only when it is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEY = "The spare key of the allotment hangs behind the blue watering can."
 
 
 class Provider:
-    """A large model that may be out of order, and a small one that counts."""
+    """A large model that can be broken, and a small one that counts tokens."""
 
     def __init__(self) -> None:
         self.is_broken = True

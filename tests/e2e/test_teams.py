@@ -1,4 +1,4 @@
-"""Teams: a memory that its author shares reaches the others of the team, as it is now, and nobody else."""
+"""Teams: a memory shared by its author reaches the other members in its current text, and no other user."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_nobody_outside_the_team_learns_of_it(staff: Office, upstream: FakeProvi
 
 
 def test_an_import_shares_nothing(staff: Office) -> None:
-    """A file that anybody can write names no team and no author."""
+    """A file, which anyone can write, determines neither team nor author."""
     (team,) = (one for one in staff.ben.get("/teams")["data"] if one["name"] == "billing")
     share = {"id": f"shr_{'0' * 24}", "team": team["id"], "memory": MEMORY["id"], "author": "anna", "agent": ""}
     stamp = 1_790_000_000_000
@@ -136,7 +136,7 @@ def test_memory_its_author_ends_leaves_the_team(
     }[end]()
     assert response.status_code == 200, response.text
     assert DEPLOYS not in asked(staff.ben, upstream)
-    staff.ben.say(ASKED, "And who does it?")  # the conversation that carried it goes on
+    staff.ben.say(ASKED, "And who does it?")  # continues the conversation that had it
     assert DEPLOYS not in str(upstream.last.json["messages"])
     assert shared_of(staff.ben) == []
 
@@ -173,7 +173,7 @@ def test_nameless_team_key_shares_under_its_id(office: Running) -> None:
 def test_erased_words_leave_the_others_disk(tmp_path: Path, provider: FakeProvider) -> None:
     word = "Quillfeather"
     with Running(tmp_path, upstream=provider.base_url, auth={"mode": "keys"}) as server, ExitStack() as stack:
-        provider.script(agreeing)  # a reply that quotes a shared memory is the reader's own conversation
+        provider.script(agreeing)  # a reply that quotes a shared memory belongs to the reader's own conversation
         staff = Office(server, stack)
         staff.anna.tell(f"Our next release is called {word}")
         memory = staff.share(f"Our next release is called {word}")["memory"]

@@ -1,4 +1,4 @@
-"""Teams: each way to look for memories shows what others share, and nothing else of theirs."""
+"""Teams: each way to look for memories shows others' shared memories, and nothing else of theirs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Teams: whatever members do to their memories, each sees what is shared and holds, by a plain model of it."""
+"""Teams: whatever members do to their memories, each sees the shared and active ones; checked with a plain model."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ STEPS = st.lists(
 
 @dataclass
 class Told:
-    """What a person told last, and a plain model of what becomes of it.
+    """One user's last statement, and a plain model of its state.
 
     Args:
-        http: Client of the person.
-        author: Who it is.
-        text: Words as they are now.
-        holds: Whether it is active.
-        teams: Where it is shared.
+        http: Client of the user.
+        author: Name of the user.
+        text: Current text.
+        holds: Whether the memory is active.
+        teams: Teams that it is shared with.
     """
 
     http: httpx.Client
@@ -48,7 +48,7 @@ class Told:
         self.path = f"/memories/{response.json()['id']}"
 
     def act(self, action: str, team: str, words: str) -> None:
-        """Do one thing to the memory, where it can be done."""
+        """Apply one action to the memory, if it is possible."""
         if action in ("share", "unshare"):
             self.share(team, is_on=action == "share")
         elif action == "restore" and not self.holds:

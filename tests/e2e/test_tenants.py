@@ -1,4 +1,4 @@
-"""Nothing of one scope is visible to another: keys, users and agents with near-identical facts and equal histories."""
+"""No scope sees data of another: keys, users and agents with near-identical facts and equal histories."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUESTION = "Which drawing tool do I use?"
 
 @pytest.fixture
 def pair(server: Running, request: pytest.FixtureRequest) -> Iterator[tuple[Speaker, Speaker]]:
-    """Two scopes that differ in one thing: the key, or the user that one key names."""
+    """Return two scopes that differ in one thing: the key, or the user that one key names."""
     by_key = request.param == "keys"
     first, second = (new_key(), new_key()) if by_key else (new_key(),) * 2
     users = [{"x_memory_user": "user-1"}, {"x_memory_user": "user-10"}]
@@ -259,7 +259,7 @@ def test_no_user_id_or_key_is_on_disk(tmp_path: Path, provider: FakeProvider) ->
 
 
 def _shape(response: httpx.Response, ids: dict[str, tuple[str, str]]) -> object:
-    """A response without the id that was asked for."""
+    """Return a response without the requested id."""
     text = response.text
     for kind, pair in ids.items():
         for id_ in pair:

@@ -1,4 +1,4 @@
-"""``auth.mode: keys``: keys of the server's own, bound to users or naming them."""
+"""``auth.mode: keys``: Throughline keys, bound to users or naming them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.talking import speaking, user
 
 @pytest.fixture(scope="module")
 def locked(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
-    """A server in ``keys`` mode whose route has a key of its own."""
+    """Return a server in ``keys`` mode whose route has its own provider key."""
     config = tmp_path_factory.mktemp("config") / "config.yaml"
     config.write_text(f"upstream:\n  url: {lasting_provider.base_url}\n  api_key: sk-provider-secret\n")
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Models without a parser before them think aloud in their replies: none of it is kept as what was said."""
+"""Models whose reasoning is inside their replies: no reasoning is stored as reply text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that leave older messages of a conversation out of what they send again."""
+"""Clients that omit older messages of a conversation when they resend it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Talk:
         self.server.wait_learned(KEY, x_memory_user=self.user)
 
     def kept(self) -> list[tuple[str, str]]:
-        """Who said what."""
+        """Return role and text of the stored messages."""
         messages = self.http.get(f"/sessions/{self.sessions[-1]}").json()["messages"]
         return [(one["role"], one["text"]) for one in messages]
 
