@@ -1,4 +1,4 @@
-"""Keys to identities, identities to scopes."""
+"""Resolution of keys to identities, and of identities to scopes."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_bound_key_names_nobody() -> None:
 
 
 def test_conversation_aliases_count_in_order() -> None:
-    """Those of odd types do not count."""
+    """Values of other types do not count."""
     body = {"metadata": {"conversation_id": 7}, "prompt_cache_key": "last"}
     assert session_name({}, body) == "last"
     assert session_name({"x-sm-conversation-id": "c", "x-openwebui-chat-id": "b"}, body) == "b"

@@ -1,4 +1,4 @@
-"""A data folder knows its secret, and notices when its parts do not belong together."""
+"""A data folder is bound to its secret, and reports parts that do not belong together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def settings_of(folder: Path, **sections: dict[str, str]) -> Settings:
 
 
 async def opened(folder: Path, **sections: dict[str, str]) -> list[str]:
-    """Open a folder as a start does; return the parts of which it says that they were damaged."""
+    """Open a folder as a start does; return the parts reported as damaged."""
     found = await open_folder(settings_of(folder, **sections), ManualClock(NOW), looks_closely=True)
     parts = [incident.part for incident in await Incidents(found.database).unseen()]
     await found.database.close()
@@ -34,7 +34,7 @@ async def opened(folder: Path, **sections: dict[str, str]) -> list[str]:
 
 
 async def write(folder: Path) -> None:
-    """Leave a turn in the database and a file of a user beside it."""
+    """Write a turn to the database and a user's file beside it."""
     found = await open_folder(settings_of(folder), ManualClock(NOW))
     await Journal(found.database).record(ANNA, make_record(ANNA, "1"))
     await found.database.close()

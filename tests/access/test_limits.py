@@ -1,4 +1,4 @@
-"""Allowances: what is granted, what is refused and for how long."""
+"""Allowances: requests granted and refused, and the time until the next."""
 
 from __future__ import annotations
 

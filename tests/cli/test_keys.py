@@ -1,4 +1,4 @@
-"""Keys by the command line: made, shown, changed, ended."""
+"""Keys on the command line: created, shown, changed, revoked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``throughline serve`` says when it starts."""
+"""Output of ``throughline serve`` at start."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def test_json_log_is_json_from_line_one(tmp_path: Path) -> None:
 
 
 def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
+    """Run the command in a separate process."""
     command = [sys.executable, "-m", "proxy", *words]
     return subprocess.run(command, env={**environment(), **variables}, capture_output=True, text=True, check=False)
 
 
 def refused(*words: str, **variables: str) -> str:
-    """Return the one message of a start that is refused."""
+    """Return the one message of a refused start."""
     ended = run("serve", "--port", "0", *words, **variables)
     assert ended.returncode == 2, ended.stderr
     assert ended.stdout == ""
@@ -141,7 +141,7 @@ def test_a_wrong_secret_is_not_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["serve", "check", "worker"])
 def test_data_folder_without_a_name_is_refused(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variable that is not set, as in `--data-dir "$DATA"`, would be the current folder."""
+    """An unset variable, as in `--data-dir "$DATA"`, would mean the current folder."""
     for words, variable in (["--data-dir", ""], None), ([], " "):
         if variable is not None:
             monkeypatch.setenv("THROUGHLINE_SERVER__DATA_DIR", variable)
@@ -180,7 +180,7 @@ def test_a_wrong_variable_or_flag_is_named(tmp_path: Path) -> None:
 def test_base_url_of_more_than_path_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behind: str, mend: str
 ) -> None:
-    """No request could be sent to it: the path goes behind it, and the key into a header."""
+    """No request could be sent to it: the path is appended to it, and the key goes into a header."""
     url, config = f"http://{behind}", tmp_path / "config.yaml"
     params = {"model": "openai/gpt-4o", "api_base": url}
     sources = [

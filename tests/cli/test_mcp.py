@@ -1,4 +1,4 @@
-"""The command `mcp`, by its process."""
+"""The command `mcp` as a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``throughline export``, ``import``, ``erase`` and ``reembed``, run as a user runs them."""
+"""``throughline export``, ``import``, ``erase`` and ``reembed`` as a user runs them."""
 
 from __future__ import annotations
 

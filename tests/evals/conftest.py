@@ -1,4 +1,4 @@
-"""A small set of our own in the format of the evaluations."""
+"""A small data set in the format of the evaluations."""
 
 from __future__ import annotations
 

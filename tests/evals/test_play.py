@@ -35,7 +35,7 @@ STORY = {
 
 
 class RecordingClient:
-    """Keeps what an actor does; the upstream receives each message with a block behind it."""
+    """Records an actor's calls; the upstream receives each message with a block after it."""
 
     def __init__(self, key: str = "", log: list | None = None) -> None:
         self.key = key

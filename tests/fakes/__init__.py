@@ -1,1 +1,1 @@
-"""Stand-ins for what is outside: a scripted provider on a real socket."""
+"""Fakes of external services: a scripted provider on a real socket."""

@@ -1,4 +1,4 @@
-"""A provider that does what it is asked, for real clients: calls tools, fills in schemas, counts images; on three wires."""
+"""A provider for real clients that obeys: calls tools, fills in schemas, counts images; on three wires."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIRES = {
 
 
 def acting(seen: Seen) -> Reply | None:
-    """Answer a request of any of the three wires; everything else is left to the default echo."""
+    """Reply to a request of one of the three wires; other requests get the default echo."""
     wire = next((wire for path, wire in WIRES.items() if seen.method == "POST" and seen.path.endswith(path)), None)
     is_compaction = seen.method == "POST" and seen.path.endswith("/responses/compact")
     if wire is None and not is_compaction:
@@ -42,7 +42,7 @@ def acting(seen: Seen) -> Reply | None:
 
 
 def decide(asked: Asked) -> Act:
-    """Call the tool asked for, or the first one; fill in the schema; else say what was said, whole."""
+    """Call the named tool, or the first one; else fill in the schema; else repeat the whole question."""
     if asked.tools and not asked.results and asked.choice != "none":
         named = asked.choice if asked.choice in asked.tools else next(iter(asked.tools))
         arguments = orjson.dumps(example(asked.tools[named] or {}, asked.question)).decode()

@@ -52,7 +52,7 @@ def reply(act: Act, body: dict[str, Any]) -> Reply:
         for call in act.calls
     ] or [{"type": "text", "text": act.text, "citations": None}]
     message = {
-        "id": f"msg_{len(body.get('messages') or [])}",  # a client takes what has one id for one message
+        "id": f"msg_{len(body.get('messages') or [])}",  # clients merge messages of one id
         "type": "message",
         "role": "assistant",
         "model": body["model"],

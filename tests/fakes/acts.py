@@ -1,4 +1,4 @@
-"""What a request asks for and what the acting provider does about it, whichever wire it came on."""
+"""A request's question and options, and the acting provider's response, independent of the wire."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Asked:
-    """What matters of a request: the last question, what the tools answered since, and what may be done."""
+    """Relevant parts of a request: the last question, tool results since then, and the allowed actions."""
 
     question: str = ""
     images: int = 0
@@ -28,7 +28,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Act:
-    """Something to say, or tools to call."""
+    """A text to send, or tools to call."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -40,7 +40,7 @@ def pieces(text: str, count: int = 4) -> list[str]:
 
 
 def texts(content: Any) -> str:
-    """The text of a message's content, whatever its parts are called."""
+    """Return the text of a message's content, for any names of its parts."""
     if isinstance(content, str):
         return content
     parts: Sequence[Any] = content if isinstance(content, list) else []

@@ -1,4 +1,4 @@
-"""What Bedrock's Converse API answers, whole and as a stream of its own binary events."""
+"""Replies of Bedrock's Converse API, whole and as a stream of its binary events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def agreeing(seen: Seen) -> Reply | None:
 
 
 def error(status: int, kind: str, message: str) -> Reply:
-    """An error as Bedrock sends it."""
+    """Return an error in Bedrock's shape."""
     headers = (("Content-Type", "application/json"), ("x-amzn-RequestId", "req-aws"), ("x-amzn-ErrorType", kind))
     return json_reply({"message": message}, status, headers)
 

@@ -1,4 +1,4 @@
-"""A provider of Anthropic's wire that binds each thought to what stood before it, and refuses it behind anything else."""
+"""A provider of Anthropic's wire that binds each thought to the text before it, and refuses it after any other."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ REFUSAL = (
 
 @dataclass
 class BindingProvider:
-    """The script of a provider; it calls the first tool where the last words are about a tool.
+    """Script of a provider that calls the first tool if the last message is about a tool.
 
     Attributes:
-        refusals: How many requests were refused.
-        dropped: How many thoughts were dropped.
-        knows_the_wish: Whether ``block_binding`` is a field that it knows.
+        refusals: Number of refused requests.
+        dropped: Number of dropped thoughts.
+        knows_the_wish: Whether it supports the field ``block_binding``.
     """
 
     bound: dict[str, str] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class BindingProvider:
 
 
 def prefix(asked: dict[str, Any], end: int) -> str:
-    """Return a digest of what stands before a message; cache marks, the order of keys and spacing do not count."""
+    """Return a digest of the text before a message; ignores cache marks, order of keys and spacing."""
     bound = [asked.get("system"), asked.get("tools"), *asked["messages"][:end]]
     return hashlib.sha256(json.dumps(_unmarked(bound), sort_keys=True).encode()).hexdigest()
 

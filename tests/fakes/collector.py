@@ -1,4 +1,4 @@
-"""A stand-in for an OpenTelemetry collector: takes OTLP over HTTP and keeps what came."""
+"""Fake OpenTelemetry collector: accepts OTLP over HTTP and stores it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 
 class Collector:
-    """``with Collector() as collector`` listens on a free port; read it once the sender has been closed."""
+    """``with Collector() as collector`` listens on a free port; read it after the sender was closed."""
 
     def __init__(self) -> None:
         self.headers: list[dict[str, str]] = []

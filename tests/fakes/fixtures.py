@@ -11,6 +11,6 @@ from tests.fakes.provider import FakeProvider
 
 @pytest.fixture
 def provider() -> Iterator[FakeProvider]:
-    """A fake provider on a free port of 127.0.0.1."""
+    """Return a fake provider on a free port of 127.0.0.1."""
     with FakeProvider() as fake:
         yield fake

@@ -1,4 +1,4 @@
-"""A small application of a test's own on a free port, on the test's own loop."""
+"""A test's own small application on a free port, on the test's event loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aiohttp import web
 
 @asynccontextmanager
 async def listening(app: web.Application) -> AsyncIterator[int]:
-    """Serve while the block runs; yields the port."""
+    """Serve during the block; yields the port."""
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -1,4 +1,4 @@
-"""What the fake provider says on Anthropic's wire: whole messages and the events of Anthropic's streams."""
+"""Replies of the fake provider on Anthropic's wire: whole messages and stream events."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class Said:
-    """What to say and how.
+    """Content and form of a reply.
 
     Args:
-        text: No text block where empty.
-        calls: ``{"id", "name", "input"}`` of tools, behind the text.
-        thought: A signed thinking block before it.
-        pieces: In how many deltas a text comes.
-        signature: Of the thinking block.
+        text: No text block if empty.
+        calls: ``{"id", "name", "input"}`` of tools, after the text.
+        thought: A signed thinking block before the text.
+        pieces: Number of deltas per text.
+        signature: Signature of the thinking block.
     """
 
     text: str = "All right."
@@ -50,7 +50,7 @@ class Said:
 
 
 def reply(said: Said, asked: Mapping[str, Any], **more: Any) -> Reply:
-    """The reply to a request, streamed if asked, with the headers that Anthropic sends and more members."""
+    """Return the reply to a request, streamed if requested, with Anthropic's headers and additional members."""
     name = f"msg_{next(_numbers):08x}"
     usage = {
         "input_tokens": 12,
@@ -81,14 +81,14 @@ def reply(said: Said, asked: Mapping[str, Any], **more: Any) -> Reply:
 
 
 def error(status: int, kind: str, message: str = "no", **headers: str) -> Reply:
-    """An error as Anthropic sends it; keyword ``retry_after="2"`` becomes the header ``retry-after``."""
+    """Return an error in Anthropic's shape; keyword ``retry_after="2"`` becomes the header ``retry-after``."""
     body = {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_error"}
     extra = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     return json_reply(body, status, (("Content-Type", "application/json"), ("request-id", "req_error"), *extra))
 
 
 def agreeing(seen: Seen) -> Reply | None:
-    """Answer ``POST /v1/messages`` without a word of the question."""
+    """Reply to ``POST /v1/messages`` without a word of the question."""
     return reply(Said(), seen.json) if seen.path.endswith("/messages") else None
 
 
@@ -107,7 +107,7 @@ def _events(message: dict[str, Any], pieces: int) -> list[dict[str, Any]]:
 
 
 def _empty(block: Mapping[str, Any]) -> dict[str, Any]:
-    """A block as it starts: what is to come is empty."""
+    """Return a block as it starts in a stream, with empty content."""
     blanks = {"text": "", "thinking": "", "signature": "", "input": {}}
     return {key: blanks.get(key, value) for key, value in block.items()}
 

@@ -1,4 +1,4 @@
-"""A scripted provider on a real socket: records each request, replies as told, and sees hang-ups."""
+"""A scripted provider on a real socket: records each request, sends scripted replies, and detects disconnects."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _WAIT_S = 60.0
 
 @dataclass(eq=False)
 class Seen:
-    """One request as it arrived, and what became of its connection."""
+    """One request as it arrived, and the state of its connection."""
 
     method: str
     target: str
     headers: list[tuple[str, str]]
     body: bytes
     arrived_at: float = field(default_factory=time.monotonic)
-    # When the client closed the connection before the reply was through; None: it did not.
+    # Time at which the client disconnected before the end of the reply; None if it did not.
     hung_up_at: float | None = None
     answered: bool = False
     connection: int = 0
@@ -51,9 +51,9 @@ class Seen:
 
 
 class FakeProvider:
-    """An HTTP/1.1 server in a thread of its own.
+    """An HTTP/1.1 server in a separate thread.
 
-    ``script(fn)`` decides each reply; ``then(reply)`` queues single ones before that; else it echoes.
+    ``script(fn)`` decides each reply; ``then(reply)`` queues single ones before that; the default is an echo.
     """
 
     def __init__(self) -> None:
@@ -98,35 +98,35 @@ class FakeProvider:
         self.stop()
 
     def script(self, fn: Script | None) -> None:
-        """Let ``fn`` decide each reply; None from it, or no ``fn``: the default echo."""
+        """Let ``fn`` decide each reply; if there is no ``fn`` or it returns None, echo."""
         self._script = fn
 
     def then(self, *queued: Reply | Raw | Hang) -> None:
-        """Give these replies to the next requests, one each."""
+        """Send these replies to the next requests, one each."""
         self._queue.extend(queued)
 
     def clear(self) -> None:
-        """Forget requests and script, keep the connections."""
+        """Clear requests and script, keep the connections."""
         self.seen.clear()
         self._queue.clear()
         self._script = None
 
     def wait(self, predicate: Callable[[], bool]) -> None:
-        """Block until something that happens here makes the predicate true."""
+        """Block until an event of this provider makes the predicate true."""
         with self._changed:
             assert self._changed.wait_for(predicate, _WAIT_S), "the fake provider waited in vain"
 
     async def until(self, predicate: Callable[[], bool]) -> None:
-        """Wait, without blocking the loop, until something that happens here makes the predicate true."""
+        """Wait, without blocking the loop, until an event of this provider makes the predicate true."""
         await anyio.to_thread.run_sync(self.wait, predicate)
 
     async def requests(self, count: int = 1) -> list[Seen]:
-        """Wait for so many requests in all."""
+        """Wait until ``count`` requests have arrived in total."""
         await self.until(lambda: len(self.seen) >= count)
         return self.seen
 
     async def hung_up(self, seen: Seen) -> float:
-        """Wait for the client to hang up on a request; return when (``time.monotonic``)."""
+        """Wait until the client disconnects during a request; return the time (``time.monotonic``)."""
         await self.until(lambda: seen.hung_up_at is not None)
         assert seen.hung_up_at is not None
         return seen.hung_up_at
@@ -135,7 +135,7 @@ class FakeProvider:
         with asyncio.Runner() as runner:
             self._loop = runner.get_loop()
             server = runner.run(self._listen())
-            # From inside of the running loop: told to stop before it runs for good, it would never end.
+            # From inside the running loop: a stop before ``run_forever`` would be lost.
             self._loop.call_soon(self._ready.set)
             try:
                 self._loop.run_forever()
@@ -166,7 +166,7 @@ class FakeProvider:
 
 
 class _Connection(asyncio.Protocol):
-    """One client connection; requests are answered one after the other."""
+    """One client connection; requests are answered in order."""
 
     def __init__(self, provider: FakeProvider) -> None:
         self._provider = provider
@@ -256,7 +256,7 @@ class _Connection(asyncio.Protocol):
 
     def _finish(self, seen: Seen, *, close: bool, abort: bool) -> None:
         if self._transport is not None and self._transport.is_closing():
-            return  # the client hung up, and nothing of the rest was written
+            return  # the client disconnected, and the rest was not written
         seen.answered = True
         self._provider._notify()
         if self._transport is not None and abort:

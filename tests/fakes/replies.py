@@ -1,4 +1,4 @@
-"""What the fake provider says: building blocks and its default echo, in OpenAI's, Anthropic's and Gemini's shape."""
+"""Replies of the fake provider: building blocks and the default echo, in OpenAI's, Anthropic's and Gemini's shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 class Gate:
-    """A point in a reply that is passed only once a test opens it, from whichever thread."""
+    """A point in a reply that blocks until a test opens it, from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -30,7 +30,7 @@ class Gate:
                 loop.call_soon_threadsafe(event.set)
 
     async def passed(self) -> None:
-        """Wait for the test (the fake's side)."""
+        """Wait until the test opens the gate (the fake's side)."""
         event = asyncio.Event()
         with self._lock:
             if self._is_open:
@@ -45,8 +45,8 @@ class Reply:
 
     Args:
         chunks: Written one by one; a ``Gate`` between them waits for the test.
-        framing: ``auto``: by length where there is one chunk, else chunked; ``close``: ends with the connection;
-            ``given``: the headers say it.
+        framing: ``auto``: by length if there is one chunk, else chunked; ``close``: ends with the connection;
+            ``given``: as the headers say.
         cut: The connection closes without the end of the body.
     """
 
@@ -60,7 +60,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes on the socket, head included, then the connection closes (``abort``: with a reset)."""
+    """Raw bytes on the socket, head included, then the connection closes (``abort``: with a reset)."""
 
     pieces: Sequence[bytes | Gate] = ()
     abort: bool = False
@@ -68,12 +68,12 @@ class Raw:
 
 @dataclass(frozen=True)
 class Hang:
-    """No answer, ever."""
+    """A reply that never comes."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """What to say and how: options of the OpenAI-shaped replies below."""
+    """Content and form of a reply: options of the OpenAI-shaped replies below."""
 
     text: str = "Hello there, nice to meet you."
     model: str = "fake-model"
@@ -88,7 +88,7 @@ def json_reply(body: Any, status: int = 200, headers: Sequence[tuple[str, str]] 
 
 
 def error(status: int, message: str = "no", code: str | None = None, **headers: str) -> Reply:
-    """An error in OpenAI's shape; keyword ``retry_after="2"`` becomes the header ``retry-after``."""
+    """Return an error in OpenAI's shape; keyword ``retry_after="2"`` becomes the header ``retry-after``."""
     body = {"error": {"message": message, "type": "fake_error", "param": None, "code": code}}
     extra = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     return json_reply(body, status, (*JSON_HEADERS, *extra))
@@ -146,14 +146,14 @@ def stream(said: str | Text = Text(), *, include_usage: bool = False) -> Reply:
 
 
 def gated(reply: Reply, gate: Gate, after: int) -> Reply:
-    """The same reply with a gate after so many chunks."""
+    """Return the same reply with a gate after ``after`` chunks."""
     return Reply(
         [*reply.chunks[:after], gate, *reply.chunks[after:]], reply.status, reply.headers, reply.reason, "chunked"
     )
 
 
 def chat(text: str, body: dict[str, Any]) -> Reply:
-    """The reply to a chat request that says ``text``, streamed if asked."""
+    """Return the reply to a chat request with ``text``, streamed if requested."""
     said = Text(text, model=str(body.get("model", "")))
     if not body.get("stream"):
         return json_reply(completion(said))
@@ -162,7 +162,7 @@ def chat(text: str, body: dict[str, Any]) -> Reply:
 
 
 def default(method: str, path: str, query: str, raw: bytes) -> Reply:
-    """Answer as a provider would, echoing the last user message."""
+    """Reply as a provider would, echoing the last user message."""
     if path.endswith("/models") and method == "GET":
         return json_reply({"object": "list", "data": [{"id": "fake-model", "object": "model", "owned_by": "fake"}]})
     if method != "POST":
@@ -193,7 +193,7 @@ def _default_chat(body: dict[str, Any]) -> Reply:
 
 
 def _default_response(body: dict[str, Any]) -> Reply:
-    from tests.fakes.responses import echo  # it is made of what stands here
+    from tests.fakes.responses import echo  # it imports this module
 
     return echo(body)
 
@@ -209,7 +209,7 @@ def _embeddings(body: dict[str, Any]) -> Reply:
 
 
 def anthropic(text: str, *, stream_asked: bool, stop_reason: str = "end_turn") -> Reply:
-    """A reply of Anthropic's Messages API."""
+    """Return a reply of Anthropic's Messages API."""
     usage = {"input_tokens": 11, "output_tokens": 5}
     message = {
         "id": "msg_fake",
@@ -241,7 +241,7 @@ def anthropic_event(body: dict[str, Any]) -> bytes:
 
 
 def gemini(text: str, *, stream_asked: bool) -> Reply:
-    """A reply of Gemini's generateContent or streamGenerateContent (``alt=sse``)."""
+    """Return a reply of Gemini's generateContent or streamGenerateContent (``alt=sse``)."""
     usage = {"promptTokenCount": 11, "candidatesTokenCount": 5, "totalTokenCount": 16}
 
     def part(said: str, finish: str | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the fake provider says on the Responses wire: whole replies and the events of OpenAI's streams."""
+"""Replies of the fake provider on the Responses wire: whole replies and OpenAI's stream events."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class Said:
-    """What to say and how.
+    """Content and form of a reply.
 
     Args:
-        text: No message where empty.
-        calls: ``function_call`` items that follow it.
-        asked: The request's body, of which the reply repeats some.
+        text: No message if empty.
+        calls: ``function_call`` items after the message.
+        asked: The request's body, of which the reply repeats some members.
     """
 
     text: str = ""
@@ -37,7 +37,7 @@ def new_id() -> str:
 
 
 def response(said: Said) -> dict[str, Any]:
-    """A whole reply."""
+    """Return a whole reply."""
     usage = {
         "input_tokens": 9,
         "input_tokens_details": {"cached_tokens": 0},
@@ -49,7 +49,7 @@ def response(said: Said) -> dict[str, Any]:
 
 
 def stream_events(said: Said) -> list[bytes]:
-    """The events of a stream, as OpenAI sends them."""
+    """Return the events of a stream, as OpenAI sends them."""
     begun = {**_head(said, "in_progress"), "output": [], "usage": None}
     events: list[dict[str, Any]] = [
         {"type": "response.created", "response": begun},
@@ -66,14 +66,14 @@ def event(body: Mapping[str, Any]) -> bytes:
 
 
 def reply(said: Said) -> Reply:
-    """The reply to a request, streamed if asked."""
+    """Return the reply to a request, streamed if requested."""
     if said.asked.get("stream"):
         return Reply(stream_events(said), headers=SSE_HEADERS)
     return json_reply(response(said))
 
 
 def echo(body: Mapping[str, Any]) -> Reply:
-    """Answer with the last thing that the user said."""
+    """Reply with the last user message."""
     if body.get("model") is None:
         return json_reply(
             {"error": {"message": "Missing required parameter: 'model'.", "type": "invalid_request_error",
@@ -82,7 +82,7 @@ def echo(body: Mapping[str, Any]) -> Reply:
 
 
 def last_text(given: Any) -> str:
-    """What the last user message of an ``input`` says."""
+    """Return the text of the last user message of an ``input``."""
     if isinstance(given, str):
         return given
     users = [item for item in given or [] if isinstance(item, dict) and item.get("role") == "user"]

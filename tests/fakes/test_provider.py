@@ -1,4 +1,4 @@
-"""The fake provider itself: what it records, and that it keeps to HTTP."""
+"""The fake provider itself: its records and its HTTP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def test_it_echoes_in_openais_shape_and_records(provider: FakeProvider) ->
     assert reply.json()["choices"][0]["message"]["content"] == "echo: hi"
     assert (provider.last.path, provider.last.query, provider.last.json) == ("/v1/chat/completions", "a=1", body)
     assert provider.last.header("x-a") == "b"
-    await provider.until(lambda: provider.last.answered)  # noted once the last byte is out
+    await provider.until(lambda: provider.last.answered)  # recorded after the last byte was written
 
 
 async def test_scripts_and_queued_replies_decide(provider: FakeProvider) -> None:

@@ -1,7 +1,7 @@
-"""Reads every public file with OCR and says of each what came of it: ``python -m tests.media [part of a name]``.
+"""Read every public file with OCR and print the result of each: ``python -m tests.media [part of a name]``.
 
-Here the whole set is looked at, which takes minutes; the suite reads the documents without OCR and no more than a few
-small pictures with it.
+This run covers the whole set, which takes minutes; the suite reads the documents without OCR and only a few small
+pictures with it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LIMITS = Limits()
 
 
 async def text_of(path: Path) -> tuple[str, int, str]:
-    """Return what a file says, its pages and what is notable."""
+    """Return a file's text, its number of pages and its notes."""
     sniffed = await sniff_file(path, path.name)
     if sniffed.kind == "image":
         picture = await read_image(path, LIMITS)

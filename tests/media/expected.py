@@ -1,4 +1,4 @@
-"""What the public files say, found out by looking at them: words that must come out, or the reason of a refusal."""
+"""Expected results for the public files, found by looking at them: words of the text, or the reason of a refusal."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ DATA = Path(environment().get("THROUGHLINE_DATA") or Path(__file__).parents[3] /
 
 @dataclass(frozen=True)
 class Row:
-    """A file, and strings that stand in its text; ``seen`` are such as only OCR finds."""
+    """A file with strings of its text; only OCR finds those in ``seen``."""
 
     path: str
     said: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     refused: str = ""
     pages: int = 1
-    is_large: bool = False  # left out of the suite
+    is_large: bool = False  # not in the suite
 
     @property
     def file(self) -> Path:

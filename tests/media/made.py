@@ -1,4 +1,4 @@
-"""Small files of every kind, made here, so that the suite stands on its own."""
+"""Small generated files of every kind, so that the suite needs no other data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def zipped(parts: Mapping[str, str | bytes], *, stored: tuple[str, ...] = ()) ->
 
 
 def pdf(*pages: str, title: str = "", rotate: int = 0) -> bytes:
-    """A PDF in Helvetica; each page's lines stand below one another, upright when it is turned by 90 degrees."""
+    """Return a PDF in Helvetica with each page's lines below one another; ``rotate=90`` turns the pages, text upright."""
     count = len(pages)
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -56,7 +56,7 @@ def pdf(*pages: str, title: str = "", rotate: int = 0) -> bytes:
 
 
 def locked_pdf() -> bytes:
-    """A PDF under a password that nobody knows."""
+    """Return a PDF with an unknown password."""
     nothing = "<" + "5a" * 32 + ">"
     return _pdf(
         [
@@ -70,7 +70,7 @@ def locked_pdf() -> bytes:
 
 
 def form(**fields: str) -> bytes:
-    """A PDF whose form is filled in; ``yes`` is a ticked box."""
+    """Return a PDF with a filled-in form; ``yes`` is a ticked box."""
     widgets = []
     for name, value in fields.items():
         kind = "/FT /Btn /V /Yes /AS /Yes" if value == "yes" else f"/FT /Tx /V ({value})"
@@ -102,7 +102,7 @@ def _pdf(objects: list[str], info: str = "") -> bytes:
 def docx(
     *paragraphs: str, title: str = "", document: str = "", parts: Mapping[str, str | bytes] | None = None
 ) -> bytes:
-    """A Word document; a paragraph that begins with ``#`` is a heading, one with ``|`` a row of a table."""
+    """Return a Word document; ``#`` begins a heading, ``|`` a table row."""
     body = "".join(map(_word, paragraphs))
     xml = document or f'<w:document xmlns:w="{_WORD_NS}" xmlns:r="{_REL_NS}"><w:body>{body}</w:body></w:document>'
     styles = "".join(
@@ -155,7 +155,7 @@ def xlsx(sheets: Mapping[str, list[list[str | float]]], *, extra: Mapping[str, s
 
 
 def _cell(value: str | float) -> str:
-    if isinstance(value, str) and value.startswith("="):  # as programs write it that compute nothing
+    if isinstance(value, str) and value.startswith("="):  # as programs write it that compute no formulas
         return f"<c><f>{value[1:]}</f><v></v></c>"
     if isinstance(value, str):
         return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
@@ -163,7 +163,7 @@ def _cell(value: str | float) -> str:
 
 
 def pptx(*slides: tuple[str, str, str]) -> bytes:
-    """Slides of a title, a text and the speaker's notes."""
+    """Return slides of title, text and speaker's notes."""
     from pptx import Presentation
 
     deck = Presentation()
@@ -177,7 +177,7 @@ def pptx(*slides: tuple[str, str, str]) -> bytes:
 
 
 def compound(streams: Mapping[str, bytes]) -> bytes:
-    """A compound file (MS-CFB) of streams by ``folder/name`` or ``name``; the small ones share the mini stream."""
+    """Return a compound file (MS-CFB) of streams by ``folder/name`` or ``name``; small ones share the mini stream."""
     sectors: list[bytes] = []
     table: list[int] = []
 
@@ -251,7 +251,7 @@ def epub(*chapters: str, title: str = "A Book") -> bytes:
 
 
 def png(width: int, height: int, *, row: bytes | None = None) -> bytes:
-    """A grey PNG that is tiny however many pixels it claims to have, unless a row of pixels is given for each line."""
+    """Return a grey PNG of tiny size for any claimed number of pixels; ``row`` gives the pixels of each line."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,4 +1,4 @@
-"""Files made to take all memory or time: refused by what they declare, before they are unpacked."""
+"""Files made to exhaust memory or time are refused by their declared sizes, before they are unpacked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _no_process_left():
 
 
 def overlapping() -> bytes:
-    """A ZIP file whose directory names the same data a thousand times under its own declared size."""
+    """Return a ZIP file whose directory names the same data 1,000 times under its own declared size."""
     data = zlib.compress(b" " * 2**20, 9)[2:-4]
     crc = zlib.crc32(b" " * 2**20)
     head = struct.pack("<4s5H3I2H", b"PK\x03\x04", 20, 0, 8, 0, 0, crc, len(data), 2**20, 8, 0) + b"word/a.x" + data
@@ -43,7 +43,7 @@ def overlapping() -> bytes:
 
 
 def locked() -> bytes:
-    """A ZIP file whose parts are marked as encrypted."""
+    """Return a ZIP file whose parts are marked as encrypted."""
     data = bytearray(made.docx("tea"))
     for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         place = data.find(mark)
@@ -63,7 +63,7 @@ def many() -> bytes:
 
 
 def sheet_of_a_claimed_size() -> bytes:
-    """Two cells, which make the sheet seventeen thousand million cells large."""
+    """Return a sheet of two cells that claims 17 thousand million cells."""
     data = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
     return made.xlsx(
         {"tea": []},

@@ -1,4 +1,4 @@
-"""Passages: laws that hold for any document, and what people expect of tables, headings and code."""
+"""Chunks: laws for any document, and expectations for tables, headings and code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def content(*texts: str, media_type: str = "text/markdown") -> Content:
 
 
 def numbered(pages: list[tuple[str, str]]) -> Content:
-    """A document in which each word is there once."""
+    """Return a document in which each word occurs once."""
     number = itertools.count()
     return Content(
         "text/markdown",

@@ -1,4 +1,4 @@
-"""Each kind of document, made here: what it says comes out as headings, paragraphs and tables, page by page."""
+"""Each kind of document, generated here, is parsed to headings, paragraphs and tables, page by page."""
 
 from __future__ import annotations
 

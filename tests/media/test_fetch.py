@@ -1,4 +1,4 @@
-"""Fetching by URL: what is reached, and the many ways in which a URL may try to reach into the house."""
+"""Fetching by URL: reachable addresses, and the many ways in which a URL may try to reach the local network."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @asynccontextmanager
 async def site(*handlers: Handler) -> AsyncIterator[int]:
-    """Serve handlers at ``/`` and their names on a free local port."""
+    """Serve handlers at ``/`` and at their names on a free local port."""
     app = web.Application()
     for handler in handlers:
         app.router.add_get(f"/{handler.__name__}", handler)
@@ -36,7 +36,7 @@ async def at_home(host: str, port: int) -> list[str]:
 
 
 async def get(url: str, within_s: float = 2.0) -> Fetched:
-    """Fetch as from the internet, whose only public address is 127.0.0.1."""
+    """Fetch as from the internet, where 127.0.0.1 is the only public address."""
     return await fetch(url, LIMITS, lookup=at_home, allows=lambda address: address == "127.0.0.1", within_s=within_s)
 
 
@@ -121,7 +121,7 @@ async def test_redirects_are_followed_and_counted():
     async with site(onward, picture) as port:
         here = f"http://public.example:{port}"
         assert (await get(f"{here}/onward?to=/picture")).data == b"tea"
-        assert await refused(f"{here}/onward?to=/onward?to=/onward") == "unreachable"  # the last one leads nowhere
+        assert await refused(f"{here}/onward?to=/onward?to=/onward") == "unreachable"  # the last redirect has no target
         too_many = "/onward?to=" * (MAX_REDIRECTS + 1)
         assert await refused(f"{here}{too_many}/picture") == "too_many_redirects"
 

@@ -1,4 +1,4 @@
-"""Images: what they show without a model, within limits; and the text in them."""
+"""Images: their description without a model, within limits, and the text in them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _no_process_left():
 
 
 def drawn(size: tuple[int, int] = (320, 200)) -> Image.Image:
-    """A blue house on green grass."""
+    """Return a picture of a blue house on green grass."""
     image = Image.new("RGB", size, (90, 150, 240))
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, size[1] * 0.7, size[0], size[1]), fill=(40, 160, 50))

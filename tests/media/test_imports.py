@@ -1,4 +1,4 @@
-"""What reads files is imported where files are read, and never when the server starts."""
+"""Parsers are imported where files are read, and never at the server's start."""
 
 from __future__ import annotations
 

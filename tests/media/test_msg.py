@@ -1,4 +1,4 @@
-"""Outlook's messages, and the compound files that they are."""
+"""Outlook messages, and the compound files that contain them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_chains_that_run_in_circles_end(tmp_path):
     data = bytearray(message(**{"0037001F": wide("A" * 4000)}))
     table = struct.unpack_from("<I", data, 76)[0]
     at = (table + 1) * 512
-    struct.pack_into("<I", data, at, 0)  # the first sector leads to itself
+    struct.pack_into("<I", data, at, 0)  # the first sector's next sector is itself
     with pytest.raises(MediaRefused):
         said(tmp_path, bytes(data))
 

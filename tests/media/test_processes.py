@@ -1,4 +1,4 @@
-"""What a file may do to the process that reads it, and never to the server: hang, crash, eat memory, take forever."""
+"""A file may make its reader process hang, crash, exhaust memory or run forever, but never the server."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ pytestmark = pytest.mark.anyio
 
 LIMITS = Limits()
 TEXT = Sniffed("document", "text/plain", "text")
-_OTHERS: set[int] = set()  # a browser, a server: what other tests keep
+_OTHERS: set[int] = set()  # children of other tests: a browser, a server
 
 
 @pytest.fixture(autouse=True)
 def _no_process_left():
-    end_idle()  # of the tests before
+    end_idle()  # of earlier tests
     _OTHERS.update(running())
     yield
     end_idle()
@@ -40,7 +40,7 @@ def job(path: Path, **more: object) -> dict[str, object]:
 
 
 def children() -> list[int]:
-    """The processes that this test has started."""
+    """Return the processes started by this test."""
     return [pid for pid in running() if pid not in _OTHERS]
 
 
@@ -59,18 +59,18 @@ async def reason_of(path: Path, **more: object) -> str:
 
 
 def fifo(tmp_path: Path) -> Path:
-    """A file that hangs whoever reads it."""
+    """Return a file that blocks its reader."""
     path = tmp_path / "fifo"
     os.mkfifo(path)
     return path
 
 
 async def opened(path: Path) -> None:
-    """Wait until the file is being read, and let it hang."""
+    """Wait until the file is open for reading, then keep its reader blocked."""
     while True:
         try:
             os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:  # nobody reads it yet
+        except OSError:  # no reader has opened it yet
             await anyio.sleep(0.01)
         else:
             return
@@ -81,7 +81,7 @@ async def test_hang_is_ended_at_the_deadline(tmp_path):
     assert await reason_of(fifo(tmp_path), timeout_s=0.5) == "timeout"
     assert time.monotonic() - before < 15
     with anyio.fail_after(30):
-        while children():  # it is killed; the system takes it away when it comes to it
+        while children():  # it was killed; the system removes it later
             await anyio.sleep(0.01)
 
 
@@ -95,7 +95,7 @@ async def test_crash_is_contained(tmp_path):
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(crash)
         assert await reason_of(path) == "malformed"
-    assert await run("parse", job(made.saved(tmp_path, "tea")))  # and the next file is read
+    assert await run("parse", job(made.saved(tmp_path, "tea")))  # the next file is read
 
 
 async def test_memory_is_limited(tmp_path):
@@ -140,7 +140,7 @@ async def test_process_ends_when_idle_and_with_the_server(tmp_path):
     for worker, is_closed in ((Worker(0.05), False), (Worker(60), True)):
         assert worker.ask(job(made.saved(tmp_path, "tea")), lambda _: None)["result"]
         if is_closed:
-            worker.hang_up()  # as when the server is gone
+            worker.hang_up()  # as when the server has ended
         with anyio.fail_after(10):
             while worker.is_alive:
                 await anyio.sleep(0.01)

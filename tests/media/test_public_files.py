@@ -1,4 +1,4 @@
-"""Every public document, where there is the data: what it says comes out, or it is refused with the reason."""
+"""Every public document, if the data is present, is parsed to the expected text or refused with the reason."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_no_public_file_is_left_out():
 
 
 async def what_is_missing(row: Row) -> list[str]:
-    """Return what a document should say and does not."""
+    """Return the expected strings missing in a document's text."""
     try:
         sniffed = await sniff_file(row.file, row.file.name)
         content = await read_document(row.file, sniffed, LIMITS)

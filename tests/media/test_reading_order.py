@@ -1,4 +1,4 @@
-"""Boxes of text in the order in which one reads them."""
+"""Text boxes sorted into reading order."""
 
 from __future__ import annotations
 

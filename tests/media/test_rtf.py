@@ -1,4 +1,4 @@
-"""Rich text as Word, WordPad and TextEdit write it, and as nobody should."""
+"""Rich text as Word, WordPad and TextEdit write it, and malformed rich text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is: by its bytes, whatever it is called."""
+"""The type of a file follows from its bytes, whatever its name."""
 
 from __future__ import annotations
 

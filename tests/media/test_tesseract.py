@@ -1,4 +1,4 @@
-"""Tesseract as the second engine: chosen by the settings where it is there, and asked as its own command line is."""
+"""Tesseract as the second OCR engine: selected by the settings if installed, and called by its command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOISE = ["5\t1\t1\t1\t1\t1\t0\t0\t9\t9\t55\tгр", "broken", "5\t1\t1\t1\t1\t2\t
 
 @pytest.fixture(autouse=True)
 def tesseract(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch):
-    """A program that speaks as Tesseract does; ``says`` writes its next table, ``None`` makes it fail."""
+    """Return a setter for a fake Tesseract program: it writes the next table; None makes the program fail."""
     folder = tmp_path_factory.mktemp("bin")
     program, table, asked = folder / "tesseract", folder / "table", folder / "asked"
 

@@ -1,4 +1,4 @@
-"""Work behind the replies gives way to requests, and is never kept from running."""
+"""Background work yields to requests, and always runs in the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signals to a server of its own: the first lets replies end, a second one does not wait for them."""
+"""Signals to a server: after the first, replies are completed; a second one ends it without waiting."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_second_signal_ends_a_server_at_once(
 
 
 def test_signal_sent_twice_counts_once(tmp_path: Path, provider: FakeProvider) -> None:
-    """As `timeout` sends it: to its command, and again to the group."""
+    """`timeout` sends it so: to its command, and again to the group."""
     gate = gated(provider)
     with process(tmp_path, provider, **UNHURRIED) as (running, origin):
         with Wiretap(origin, "POST", "/v1/chat/completions", HEADERS, asking("Hello", stream=True)) as tap:
@@ -64,7 +64,7 @@ def test_signal_sent_twice_counts_once(tmp_path: Path, provider: FakeProvider) -
 
 
 def signalled(send_signal: Callable[[int], None], number: int, has_ended: Callable[[], bool]) -> Callable[[], bool]:
-    """Return a condition that signals again each time it is asked and not met."""
+    """Return a condition that sends the signal again at each check until it is met."""
 
     def is_met() -> bool:
         send_signal(number)

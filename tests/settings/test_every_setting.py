@@ -1,4 +1,4 @@
-"""Every setting and the test file that changes it; a setting without a test is a promise that nobody checks."""
+"""All settings, each with the test file that changes it; a setting without a test is an unchecked promise."""
 
 from __future__ import annotations
 
@@ -141,6 +141,6 @@ def test_table_holds_every_setting_and_no_other() -> None:
     [(section, field, file) for section, fields in TESTED.items() for field, file in fields.items()],
 )
 def test_setting_is_set_in_its_test(section: str, field: str, file: str) -> None:
-    """Set in a mapping, by a keyword or as a variable; what the test then asserts is for its reader to judge."""
+    """The setting occurs in a mapping, as a keyword or as a variable; its reader judges the test's assertions."""
     set_so = rf'"{field}":|\b{field}=|{section}__{field}|{section}\.{field} = '
     assert re.search(set_so, (TESTS / file).read_text(), re.IGNORECASE)

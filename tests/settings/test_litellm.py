@@ -1,4 +1,4 @@
-"""A configuration of LiteLLM's proxy, as its users have one, starts here and means what it says."""
+"""A typical configuration of LiteLLM's proxy starts here and keeps its meaning."""
 
 from __future__ import annotations
 

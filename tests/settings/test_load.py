@@ -1,4 +1,4 @@
-"""Settings: their sources, their documentation, and what is refused at start."""
+"""Settings: their sources, their documentation, and refusals at start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of memory, each changed and seen over HTTP."""
+"""Settings of memory, each changed and observed over HTTP."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STORY = (
 
 @pytest.fixture
 def served(tmp_path: Path, provider: FakeProvider) -> Callable[..., Running]:
-    """Make a server with settings of memory, and a provider that says nothing of its own."""
+    """Return a maker of servers with memory settings, whose provider replies without a word of the question."""
     provider.script(agreeing)
 
     def make(clock: Ahead | None = None, **memory: Any) -> Running:
@@ -121,7 +121,7 @@ def _made(speaker: Speaker, kind: str) -> str:
 
 
 def test_judge_waits_for_its_pause(tmp_path: Path, provider: FakeProvider) -> None:
-    """With a pause of an hour the judge is not asked; the turn is counted as one that waits for it."""
+    """With a pause of an hour the judge is not called; the turn is counted as pending for it."""
     provider.script(agreeing)
     with FakeProvider() as judge:
         judge.script(lambda seen: chat('{"ended": []}', seen.json))

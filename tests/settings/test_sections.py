@@ -1,4 +1,4 @@
-"""Settings of the server, its keys and its providers, each changed and seen over HTTP."""
+"""Settings of the server, its keys and its providers, each changed and observed over HTTP."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_placeholder_keys_are_those_of_the_list(tmp_path: Path, provider: FakePr
 
 
 def test_secret_decides_whose_memory_a_key_opens(tmp_path: Path, provider: FakeProvider) -> None:
-    """The data folder moved to another machine opens with the same secret, without the file that keeps it."""
+    """A data folder moved to another machine opens with the same secret, without the file that stores it."""
     auth = {"secret": "of this house"}
     with Running(tmp_path, upstream=provider.base_url, auth=auth) as server, speaking(server, "sk-anna") as anna:
         anna.http.post("/memories", json={"text": "I keep bees"})

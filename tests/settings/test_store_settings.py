@@ -1,4 +1,4 @@
-"""Settings of the stores, each changed and seen over HTTP or in the files."""
+"""Settings of the stores, each changed and observed over HTTP or in the files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_receipts_and_learned_turns_go_after_their_days(tmp_path: Path, provider
 
 
 def test_conversation_goes_on_within_its_days(tmp_path: Path, provider: FakeProvider) -> None:
-    """Where it goes on, the block that its first message was given stands there again."""
+    """If it continues, its first message gets its block again."""
     provider.script(agreeing)
     clock = Ahead()
     store = {"conversations_days": 2}

@@ -1,4 +1,4 @@
-"""What these tests do with files over HTTP."""
+"""Helpers for tests of files over HTTP."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def upload(speaker: Speaker, path: Path | tuple[str, bytes], *, purpose: str = "
 
 
 def wait_read(speaker: Speaker) -> None:
-    """Wait until everything that was shown is read."""
+    """Wait until all uploaded files are ingested."""
     deadline = time.monotonic() + 4 * WAIT_S
     while (state := speaker.get("/state"))["pending_media"]:
         assert time.monotonic() < deadline, state
@@ -30,7 +30,7 @@ def wait_read(speaker: Speaker) -> None:
 
 
 def show(speaker: Speaker, path: Path | tuple[str, bytes], **headers: str) -> Body:
-    """Upload a file, wait until it is read and return its document or image."""
+    """Upload a file, wait until it is ingested and return its document or image."""
     file = upload(speaker, path, **headers)
     wait_read(speaker)
     noun = "documents" if file["document_id"] else "images"

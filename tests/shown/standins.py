@@ -1,4 +1,4 @@
-"""The public files that these tests show; where they are not there, own ones of the same names that say the same."""
+"""Public files of these tests; if they are missing, generated ones with the same names and texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _own: list[Path] = []
 
 
 def public(name: str) -> Path:
-    """Return a public file by its path under the data folder, or its stand-in."""
+    """Return a public file by its path under the data folder, or its generated substitute."""
     path = DATA / name
     if path.is_file():
         return path
@@ -34,7 +34,7 @@ def public(name: str) -> Path:
 
 
 def written(*lines: str, kind: str = "PNG") -> bytes:
-    """A picture of some lines of text."""
+    """Return a picture of lines of text."""
     picture = Image.new("RGB", (900, 60 + 60 * len(lines)), "white")
     draw = ImageDraw.Draw(picture)
     for at, line in enumerate(lines):
@@ -45,7 +45,7 @@ def written(*lines: str, kind: str = "PNG") -> bytes:
 
 
 def photo(width: int, height: int) -> bytes:
-    """A picture without a word: a cup on a table, as far as that goes."""
+    """Return a picture without text: roughly a cup on a table."""
     picture = Image.new("RGB", (width, height), "saddlebrown")
     draw = ImageDraw.Draw(picture)
     draw.rectangle((0, 0, width, height // 3), fill="wheat")

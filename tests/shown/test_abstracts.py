@@ -1,4 +1,4 @@
-"""Summaries of documents by the operator's model: in the background, metered, and only what the document bears out."""
+"""Summaries of documents by the operator's model: in the background, metered, and only with grounded sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captions by the operator's vision model, with the operator's key; honest words where it gives none."""
+"""Captions by the operator's vision model, with the operator's key; without a caption, the text says so."""
 
 from __future__ import annotations
 

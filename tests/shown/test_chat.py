@@ -1,4 +1,4 @@
-"""Images and files in chats, on every wire, for models that see and for those that do not."""
+"""Images and files in chats, on every wire, for models that accept images and for others."""
 
 from __future__ import annotations
 

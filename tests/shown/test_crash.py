@@ -1,4 +1,4 @@
-"""``kill -9`` while a document is read: the next start goes on, and everything is there once."""
+"""``kill -9`` during ingestion of a document: the next start continues, and every chunk is stored once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINES = "\n\n".join(
 
 
 def test_a_document_is_read_once_over_several_deaths(tmp_path: Path, provider: FakeProvider) -> None:
-    served = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="4")  # what the dead held
+    served = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="4")  # leases of the killed process
     served.start()
     try:
         http = httpx.Client(

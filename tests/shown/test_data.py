@@ -1,4 +1,4 @@
-"""Public files of every kind, shown over HTTP: what they say is recalled in a later conversation, with the file's name."""
+"""Public files of every kind, sent over HTTP: a later conversation recalls their text with the file's name."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_it_is_recalled(server: Running, upstream: FakeProvider, path: Path, que
 
 @pytest.fixture(scope="module")
 def reader(server: Running) -> Iterator[Speaker]:
-    """A client that has shown several files, which take long to read."""
+    """Return a client that has sent several files, which take long to ingest."""
     with speaking(server) as speaker:
         for name in ("pptx/test.pptx", "html/test_blog.html", "docx/docx_multipage.docx"):
             path = DOCUMENTS / name

@@ -1,4 +1,4 @@
-"""What is deleted is gone from the disk: bytes, thumbnail, passages, captions, and what conversations carried."""
+"""Deleted files are gone from the disk: bytes, thumbnail, chunks, captions, and copies in conversations' blocks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def on_disk(folder: Path, *needles: bytes) -> list[str]:
 
 
 def scrubbed(server: Running) -> None:
-    """What the schedule does in its time, now."""
+    """Run the scheduled scrub now."""
     assert server.call(server.services.destructions.awaits_scrub)
     assert server.call(scrub, server.services)
 
@@ -104,7 +104,7 @@ def test_bytes_that_another_agent_showed_too_stay(server: Running, upstream: Fak
 
 @pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
 def test_deleted_upload_is_told_to_the_model(alice: Speaker, upstream: FakeProvider, wire: str) -> None:
-    """A conversation goes on in which a deleted file stands; a provider would refuse every later request of it."""
+    """A conversation with a deleted file continues; a provider would refuse its every later request."""
     file = upload(alice, ("vault.md", TEXT.encode()))
     wait_read(alice)
     alice.http.delete(f"/files/{file['id']}")
@@ -151,7 +151,7 @@ def test_id_of_the_providers_own_file_goes_up(alice: Speaker, upstream: FakeProv
 
 
 def test_deleted_file_of_the_history_stays_deleted(tmp_path: Path, provider: FakeProvider) -> None:
-    """A client sends it again with each request; for a model that takes none it is put into words, and not kept."""
+    """A client resends it with each request; for a model that accepts no files it becomes text, and is not stored."""
     provider.script(lambda seen: chat("All right.", seen.json))
     url = f"data:text/markdown;base64,{base64.b64encode(TEXT.encode()).decode()}"
     part = {"type": "file", "file": {"filename": "vault.md", "file_data": url}}

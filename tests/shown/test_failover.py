@@ -1,4 +1,4 @@
-"""A request with an image that falls back to a model of other sight gets the body that this model can take."""
+"""On fallback to a model with other capabilities, a request with an image gets a body that this model accepts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def entry(name: str, base: str, provider: str = "openai", *, sends: str = "", **
 
 
 def failing(*models: str) -> Any:
-    """Let some models be broken."""
+    """Return a script in which some models fail."""
 
     def script(seen: Seen) -> Reply | None:
         return error(503, "broken") if seen.json.get("model") in models else None

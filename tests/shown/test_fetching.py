@@ -1,4 +1,4 @@
-"""Pictures and files that a message names by URL, over real sockets: with fetching off, and on."""
+"""Images and files that a message names by URL, over real sockets, with fetching off and on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLIND = "blind"
 
 
 class Site:
-    """A web server on this machine that counts who comes."""
+    """A web server on this machine that counts its requests."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -45,7 +45,7 @@ class Site:
                 self.wfile.write(data)
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -79,9 +79,9 @@ def serving(folder: Path, provider: FakeProvider, *, fetches: bool = True) -> Ru
 
 
 def permit_this_machine(server: Running) -> None:
-    """Let a server fetch from 127.0.0.1, as if that were out in the internet.
+    """Let a server fetch from 127.0.0.1, as if that were a public address.
 
-    The product has no setting for this: the part that fetches is replaced, as only code in its own process can.
+    There is no setting for this: the test replaces the fetching part, as only code in the same process can.
     """
     for part in server.services.both():
         part.fetch = partial(fetch, allows=lambda address: address == "127.0.0.1")
@@ -97,7 +97,7 @@ def told(speaker: Speaker, response: Any) -> list[tuple[str, str | None]]:
 
 
 def wait_shown(speaker: Speaker, noun: str) -> dict[str, Any]:
-    """Wait until what is fetched beside the request is kept and read; return it."""
+    """Wait until a file fetched beside the request is stored and ingested; return it."""
     deadline = time.monotonic() + WAIT_S
     while not (shown := speaker.get(f"/{noun}")["data"]):
         assert time.monotonic() < deadline
@@ -118,7 +118,7 @@ def test_picture_by_url_is_fetched_on_every_wire(tmp_path: Path, provider: FakeP
         raw = orjson.dumps(body)
         response = speaker.http.post(path, content=raw, headers={"content-type": "application/json"})
         assert response.status_code == 200, response.text
-        if name != "messages":  # which goes up as a chat, since the one server here speaks that
+        if name != "messages":  # these are forwarded as a chat, the only wire of this server
             assert provider.last.body == raw
         image = wait_shown(speaker, "images")
         assert (image["name"], image["status"], site.asked) == ("a.png", "ready", ["/a.png"])

@@ -1,4 +1,4 @@
-"""``files.handling``: uploads that go to the provider alone, and such as are kept here and there."""
+"""``files.handling``: uploads that only the provider stores, and uploads stored on both sides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT = b"The ferry to Kelmsund leaves at noon from the eastern pier."
 
 
 class Store:
-    """The provider's half: what it was given, under ids of its own."""
+    """The provider's file store, with its own ids."""
 
     def __init__(self) -> None:
         self.files: dict[str, dict[str, Any]] = {}
@@ -123,7 +123,7 @@ def test_chat_names_the_file_as_the_provider_does(
     assert provider.last.json["messages"] == sent
     speaker.post(sent, model=BLIND)
     part = provider.last.json["messages"][0]["content"][1]
-    if handling == "both":  # what is kept here can stand in words where the model takes no files
+    if handling == "both":  # the local copy can be sent as text to a model that accepts no files
         assert "leaves at noon" in part["text"]
     else:
         assert part == sent[0]["content"][1]
@@ -156,7 +156,7 @@ def test_unreadable_file_still_reaches_the_provider(speaker: Speaker, theirs: St
 
 @pytest.mark.parametrize(("size", "status"), [(12, "uploaded"), (200_000, "processing")])
 def test_small_upload_has_a_state_of_openais(tmp_path: Path, provider: FakeProvider, size: int, status: str) -> None:
-    """The worker is off, so that nothing is read meanwhile."""
+    """The worker is off, so that nothing is ingested meanwhile."""
     with Running(tmp_path, upstream=provider.base_url, worker={"enabled": False}) as server:
         made = server.client().files.create(file=("a.txt", b"x" * size), purpose="assistants")
         again = server.client().files.retrieve(made.id)

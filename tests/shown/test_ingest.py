@@ -1,4 +1,4 @@
-"""``throughline ingest``: what is said of each file, and of those that are not read."""
+"""``throughline ingest``: its report on each file, and on files that it does not read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing that one scope has shown is visible to another: keys, users, agents; and memory that lives in RAM only."""
+"""No scope sees files of another: keys, users, agents, and ephemeral memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A document larger than the model's window gives way to its outline and the passages that matter for the question."""
+"""A document that exceeds the model's window is replaced by its outline and the chunks relevant to the question."""
 
 from __future__ import annotations
 

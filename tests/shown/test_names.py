@@ -1,4 +1,4 @@
-"""The same bytes under several names: one document, known by each of them where it is meant."""
+"""The same bytes under several names are one document, shown under the name that a request uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was shown in one conversation is found in a later one."""
+"""Files of one conversation are recalled in a later one."""
 
 from __future__ import annotations
 

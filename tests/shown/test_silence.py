@@ -1,4 +1,4 @@
-"""Images off which no text was read say so, in the record and to a model that takes none."""
+"""Images without readable text say so, in the record and to a model that accepts no images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images and files that a tool answers: read like those that are shown, never a statement of the user."""
+"""Images and files in tool results are ingested like the user's, but are never a statement of the user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CALL = {"name": "screenshot", "arguments": "{}"}
 _NAME, _PATHS = "m", {"chat": "/chat/completions", "responses": "/responses", "messages": "/messages"}
 _CHAT_TOOL = {"type": "function", "function": {"name": "screenshot", "parameters": {"type": "object"}}}
 
-# The wire, what the client sends when its tool has answered, where the image stands, and the tools.
+# The wire, the client's messages after its tool's result, the image's place, and the tools.
 LOOPS: dict[str, tuple[Wire, list[Message], tuple[int, ...], list[Message]]] = {
     "chat": (
         CHAT,
@@ -88,7 +88,7 @@ def test_parts_around_a_result_keep_their_places() -> None:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
-    """One model of each wire that sees, and one that does not."""
+    """Return a server with two models on each wire: one accepts images, one does not."""
     models = [
         {"model_name": f"{sight}-{wire}", "litellm_params": {"model": f"{wire}/m", "api_base": base, "api_key": "k"}}
         for sight in ("seeing", "blind")

@@ -1,4 +1,4 @@
-"""Nobody's file waits until another user's long document is read."""
+"""No user's file waits until another user's long document is ingested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attachments on every wire: found, replaced in place, every other byte as it was."""
+"""Attachments on every wire: found, replaced in place, all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_whatever_a_part_is_it_is_read(part: Any) -> None:
 
 @pytest.fixture(scope="module")
 def blind(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
-    """A server that takes every model for one that sees nothing; it speaks Anthropic's wire, too."""
+    """Return a server that treats all models as text-only; it also supports Anthropic's wire."""
     models = [
         {"model_name": name, "litellm_params": {"model": f"{provider}/{name}", "api_base": base, "api_key": "k"}}
         for name, provider, base in (

@@ -1,4 +1,4 @@
-"""The access log: a line for each request, with what operators ask for."""
+"""The access log: one line per request, with the fields that operators need."""
 
 from __future__ import annotations
 

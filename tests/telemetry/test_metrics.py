@@ -1,4 +1,4 @@
-"""Prometheus: what is counted, and that the dashboard and the sample ask for what there is."""
+"""Prometheus: the counters, and that the dashboard and the sample query only existing metrics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def value(name: str, **labels: str) -> float:
 
 
 class Since:
-    """What was counted since it was made: the registry is the process's."""
+    """Counts since its creation, as the registry belongs to the process."""
 
     def __init__(self, *samples: tuple[str, dict[str, str]]) -> None:
         self._before = {self._key(name, labels): value(name, **labels) for name, labels in samples}
@@ -145,4 +145,4 @@ else:
         subprocess.run([sys.executable, "-c", code, "count"], check=True, env=environ)
     done = subprocess.run([sys.executable, "-c", code, "show"], check=True, env=environ, capture_output=True, text=True)
     assert 'throughline_refusals_total{code="x"} 2.0' in done.stdout
-    assert "throughline_requests_in_flight 2.0" not in done.stdout  # they are no more
+    assert "throughline_requests_in_flight 2.0" not in done.stdout  # their processes have ended

@@ -1,4 +1,4 @@
-"""Labels are few, whoever sends what."""
+"""The number of label values is bounded for any requests."""
 
 from __future__ import annotations
 

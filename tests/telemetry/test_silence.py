@@ -1,4 +1,4 @@
-"""What operators see holds no content, no keys and no user's own name, whatever anybody sends."""
+"""Logs, metrics and traces hold no content, no keys and no users' names, for any requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAID = "My hobby is Xylograph"
 
 
 def answering(seen: Seen) -> Reply:
-    """Say things where names are expected."""
+    """Reply with user text in the places of names."""
     body = replies.completion("Umbrella7")
     body |= {"id": "the Umbrella7 id", "model": "a model of Umbrella7"}
     body["choices"][0]["finish_reason"] = "because of Umbrella7"

@@ -1,4 +1,4 @@
-"""Spans and GenAI metrics as a collector gets them, over real sockets."""
+"""Spans and GenAI metrics as received by a collector over real sockets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_request_is_a_span_tree_under_the_clients(tmp_path: Path, provider: Fake
                 body = ask("What productivity tool do I use", stream=stream, stream_options={"include_usage": True})
                 second = http.post("/chat/completions", json=body if stream else ask("What productivity tool do I use"))
         assert (first.status_code, second.status_code) == (200, 200)
-    # Fidelity: up it goes as the client sent it.
+    # Fidelity: the provider gets the client's bytes.
     assert {(seen.header("traceparent"), seen.header("tracestate")) for seen in provider.seen} == {
         (TRACEPARENT, "vendor=secret")
     }

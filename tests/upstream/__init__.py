@@ -1,1 +1,1 @@
-"""Tests of providers: bytes to and from them."""
+"""Tests of the upstream side: bytes to and from providers."""

@@ -1,4 +1,4 @@
-"""Bodies and events of the messages wire, for the tests of what crosses to it and back."""
+"""Bodies and events of the Messages API, for tests of translation to and from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights are respected, and little moves."""
+"""Affinity respects weights, and a changed list moves few keys."""
 
 from __future__ import annotations
 

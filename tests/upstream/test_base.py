@@ -1,4 +1,4 @@
-"""How long a provider may stay silent."""
+"""Limits on a provider's silence."""
 
 from __future__ import annotations
 

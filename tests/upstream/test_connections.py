@@ -1,4 +1,4 @@
-"""Used connections that the provider has closed: what is sent again, and what never is."""
+"""Pooled connections closed by the provider: requests that are sent again, and those that never are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 STREAMS = 60
 LARGE = b'{"model": "m", "x": "' + b"x" * 300_000 + b'"}'
-# A whole reply; the connection then closes, and nothing in it has said so.
+# A whole reply; the connection then closes without an announcement.
 WHOLE = Raw([b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"])
 PARTS = [b"H", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 9\r\n\r\n"]
 
@@ -82,7 +82,7 @@ async def test_request_is_not_repeated_after_a_byte(wire, provider, part, abort)
 
     async def end_later() -> None:
         await provider.requests(2)
-        await anyio.sleep(0.1)  # a reset overtakes what has not been read
+        await anyio.sleep(0.1)  # a reset would discard unread bytes
         gate.open()
 
     await ask(wire, provider)

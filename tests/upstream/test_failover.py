@@ -1,4 +1,4 @@
-"""A place that fails is left alone for a while, and comes back."""
+"""A failing deployment is skipped for a while, and then used again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which headers cross the proxy."""
+"""Headers that cross the proxy."""
 
 from __future__ import annotations
 

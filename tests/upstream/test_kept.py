@@ -1,4 +1,4 @@
-"""Conversations kept in memory: whose, for how long, and how much of them."""
+"""Continued conversations in memory: their owner, their lifetime and their maximum size."""
 
 from __future__ import annotations
 

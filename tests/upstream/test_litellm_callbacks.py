@@ -1,4 +1,4 @@
-"""LiteLLM's callbacks: told of routes through LiteLLM, and of nothing else."""
+"""LiteLLM's callbacks are called for routes through LiteLLM, and for no others."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ LISTS = (
 
 @pytest.fixture
 async def module() -> AsyncIterator[Any]:
-    """LiteLLM, whose lists of callbacks are the process's, as it was before afterwards."""
+    """Return LiteLLM, and restore its process-wide lists of callbacks afterwards."""
     loaded = await litellm.load()
     before = {name: list(getattr(loaded, name)) for name in LISTS}
     hidden = loaded.turn_off_message_logging
@@ -65,7 +65,7 @@ async def module() -> AsyncIterator[Any]:
 
 
 async def told(module: Any, count: int) -> list[tuple[str, Any]]:
-    """Wait until a callback of one's own was told so often."""
+    """Wait until the user's callback was called ``count`` times."""
     (listener,) = [one for one in module.callbacks if hasattr(one, "told")]
     with anyio.fail_after(20):
         while len(listener.told) < count:

@@ -1,4 +1,4 @@
-"""Failures of other providers, as OpenAI would tell them."""
+"""Failures of other providers, in OpenAI's shape."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["upstream"]
 
 pytestmark = [
     pytest.mark.anyio,
-    # LiteLLM's types; it filters this one itself, which pytest undoes.
+    # LiteLLM's types; LiteLLM filters this warning itself, which pytest undoes.
     pytest.mark.filterwarnings(
         "ignore:Item '.*' on TypedDict class '.*' is using the `ReadOnly` qualifier:UserWarning"
     ),

@@ -1,4 +1,4 @@
-"""The Responses wire over other providers, through LiteLLM, against Anthropic- and Gemini-shaped fakes."""
+"""The Responses API over other providers, through LiteLLM, against Anthropic- and Gemini-shaped fakes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.fakes.replies import SSE_HEADERS, Gate, Reply, anthropic_event
 
 pytestmark = [
     pytest.mark.anyio,
-    # LiteLLM's types; it filters this one itself, which pytest undoes.
+    # LiteLLM's types; LiteLLM filters this warning itself, which pytest undoes.
     pytest.mark.filterwarnings(
         "ignore:Item '.*' on TypedDict class '.*' is using the `ReadOnly` qualifier:UserWarning",
         "ignore:Accessing the 'model_.*' attribute on the instance is deprecated:DeprecationWarning",
@@ -243,7 +243,7 @@ async def test_hanging_up_reaches_the_provider(upstream, provider):
     gate.open()
 
 
-# What is continued by a reply's id
+# Continuation by a reply's id
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -1,4 +1,4 @@
-"""Anthropic's wire to any provider: bytes to its own, a chat completion that asks the same to the others."""
+"""Anthropic's wire to any provider: unchanged bytes to Anthropic, an equivalent chat completion to the others."""
 
 from __future__ import annotations
 

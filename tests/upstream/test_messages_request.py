@@ -1,4 +1,4 @@
-"""From chat completions to messages and back, without a server."""
+"""Translation of chat completions to messages and back, without a server."""
 
 from __future__ import annotations
 
@@ -171,13 +171,13 @@ def test_recorded_streams_say_the_same_on_both_wires():
     data = Path(environment().get("THROUGHLINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
     for recorded in sorted((data / "wire" / "chunks").glob("*/*.chunks.txt")):
         chunks = [json.loads(line) for line in recorded.read_bytes().splitlines() if line.strip()]
-        # Some recordings hold several replies, one after the other.
+        # Some recordings hold several replies in sequence.
         stream = b"".join(replies.event(chunk) for chunk in chunks if chunk.get("id") == chunks[0].get("id"))
         of_chat, of_messages = chat.accumulator(), messages.accumulator()
         of_chat.feed(stream)
         before = of_chat.result(content_type="text/event-stream")
         if before.finish_reason is None:
-            continue  # of another wire
+            continue  # recorded on another wire
         writer = MessageWriter(thinks=False)
         of_messages.feed(
             b"".join(writer.feed(stream[at : at + 61]) for at in range(0, len(stream), 61)) + writer.close()

@@ -1,4 +1,4 @@
-"""Windows and prices: from the map, the list and the settings."""
+"""Context windows and prices from the model map, the model list and the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which upstream serves a name, and whose key goes there."""
+"""The upstream that serves a model name, and the key that it gets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def place(target: Target) -> tuple[str, str, str | None]:
 
 
 def sent_key(target: Target, client_key: str | None) -> str | None:
-    """The key that would go up."""
+    """Return the key that would be forwarded."""
     return target.api_key or (client_key if target.forwards_auth else None)
 
 
@@ -180,7 +180,7 @@ def test_openais_own_regional_host_is_no_other_server():
         regional.resolve("qwen3", None)
 
 
-# The list, as LiteLLM writes it
+# The model list, as LiteLLM writes it
 
 
 def test_values_from_the_environment_are_resolved():
@@ -313,7 +313,7 @@ def test_modelless_paths_go_to_the_only_anthropic_server():
 
 
 def test_our_own_address_is_no_providers_url():
-    """A variable set for this machine's clients may name the proxy."""
+    """An environment variable for this machine's clients may name the proxy."""
     ours = {"ANTHROPIC_BASE_URL": "http://localhost:8787", "OPENAI_BASE_URL": "http://127.0.0.1:8787/v1"}
     others = {
         "GROQ_API_BASE": "http://127.0.0.1:9000",

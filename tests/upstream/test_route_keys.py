@@ -1,4 +1,4 @@
-"""Which key goes to which provider."""
+"""The key that each provider gets."""
 
 from __future__ import annotations
 

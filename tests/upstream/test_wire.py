@@ -1,4 +1,4 @@
-"""The wire upstream over real sockets: bytes up, bytes down, hang-ups and failures."""
+"""The upstream wire over real sockets: bytes forwarded and relayed, disconnects and failures."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ async def test_html_error_page_becomes_a_json_502(wire, provider):
 async def test_refused_connection_says_where_and_how_to_mend(wire):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]  # held, but nobody listens there
+        port = taken.getsockname()[1]  # bound, but without a listener
         with pytest.raises(UpstreamUnreachable, match=rf"127\.0\.0\.1:{port} .*--upstream"):
             await wire.send(chat(), Target(upstream=wire, base_url=f"http://127.0.0.1:{port}/v1"))
 

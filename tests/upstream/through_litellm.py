@@ -1,4 +1,4 @@
-"""Requests that go up by way of LiteLLM."""
+"""Requests forwarded through LiteLLM."""
 
 from __future__ import annotations
 
