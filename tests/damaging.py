@@ -1,4 +1,4 @@
-"""The ways in which a file is damaged."""
+"""Ways to damage a file."""
 
 from __future__ import annotations
 

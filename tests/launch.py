@@ -1,4 +1,4 @@
-"""The command itself in a process of its own, for what only signals and exits show."""
+"""The command in a separate process, for tests of signals and exits."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from proxy.settings.load import environment
 from tests.fakes.provider import FakeProvider
 from tests.wire.rawhttp import send
 
-_START_S = 120.0  # it imports everything anew
+_START_S = 120.0  # all modules are imported again
 
 
 @contextmanager
 def process(
     data_dir: Path, provider: FakeProvider, *, user: int | None = None, **variables: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Run the command itself, on a free port; ``variables`` are settings in its environment."""
+    """Run the command on a free port; ``variables`` are settings in its environment."""
     port = free_port()
     command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data_dir)]
     running = subprocess.Popen(
@@ -42,7 +42,7 @@ def process(
 
 
 def free_port() -> int:
-    """Return a port for a server to come: outside of those that the system gives to sockets of other tests meanwhile."""
+    """Return a port for a later server, outside the range that the system assigns to other tests' sockets."""
     while True:
         port = random.randrange(20_000, 32_000)
         with socket.socket() as found, suppress(OSError):

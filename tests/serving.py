@@ -1,4 +1,4 @@
-"""A server and a provider that the tests of one module share; each test is a client of its own."""
+"""A server and a provider shared by one module's tests; each test uses a new client."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvi
 
 @pytest.fixture
 def upstream(lasting_provider: FakeProvider) -> Iterator[FakeProvider]:
-    """The shared provider without what earlier tests scripted."""
+    """Return the shared provider without earlier tests' scripts."""
     lasting_provider.clear()
     lasting_provider.script(agreeing)
     yield lasting_provider
@@ -38,11 +38,11 @@ def upstream(lasting_provider: FakeProvider) -> Iterator[FakeProvider]:
 
 @pytest.fixture
 def alice(server: Running) -> Iterator[Speaker]:
-    """A client nobody has seen before."""
+    """Return a client with a new key."""
     with speaking(server) as speaker:
         yield speaker
 
 
 def agreeing(seen: Seen) -> Reply | None:
-    """Answer without a word of the question: an echo would be remembered like everything that is said."""
+    """Reply without a word of the question, as an echo would be stored with the turn."""
     return chat("All right.", seen.json) if seen.path.endswith("/chat/completions") else None

@@ -1,4 +1,4 @@
-"""What tests say to a running server, and what they read back."""
+"""Requests of tests to a running server, and reads of its data."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Message = dict[str, Any]
 
 FACT = "I use Shram and Magnet as productivity tools"
 SHRAM, MAGNET = "I use Shram as productivity tools", "I use Magnet as productivity tools"
-BOTH = {SHRAM, MAGNET}  # what is remembered of it
+BOTH = {SHRAM, MAGNET}  # the memories learned from it
 
 
 def new_key() -> str:
-    """A key nobody used before: a tenant of its own on a server that several tests share."""
+    """Return an unused key: a separate tenant on a server that several tests share."""
     return f"sk-test-{secrets.token_hex(12)}"
 
 
@@ -32,7 +32,7 @@ def assistant(text: str = "Noted.") -> Message:
 
 
 def conversation(*texts: str) -> list[Message]:
-    """User turns with answers between them, as a client resends them."""
+    """Return user turns with answers between them, as a client resends them."""
     messages: list[Message] = []
     for text in texts:
         messages += [user(text), assistant()]
@@ -40,7 +40,7 @@ def conversation(*texts: str) -> list[Message]:
 
 
 class Speaker:
-    """One client: a key and headers of its own."""
+    """One client with its own key and headers."""
 
     def __init__(self, server: Running, key: str, **headers: str) -> None:
         self.server, self.key, self.named = server, key, headers
@@ -61,7 +61,7 @@ class Speaker:
         return self.post(conversation(*texts), **options)
 
     def tell(self, *texts: str, **options: Any) -> httpx.Response:
-        """Say it and wait until it is learned."""
+        """Post the turns and wait until they are learned."""
         response = self.say(*texts, **options)
         self.wait()
         return response
@@ -78,7 +78,7 @@ class Speaker:
         return list(self.get("/memories", **params)["data"])
 
     def texts(self, **params: Any) -> set[str]:
-        """What the memories say."""
+        """Return the memories' texts."""
         return {memory["text"] for memory in self.memories(**params)}
 
     def sessions(self) -> list[Message]:
@@ -99,7 +99,7 @@ class Speaker:
 
 @contextmanager
 def speaking(server: Running, key: str = "", **headers: str) -> Iterator[Speaker]:
-    """A client for the length of a block."""
+    """Yield a client for the length of a block."""
     speaker = Speaker(server, key or new_key(), **headers)
     try:
         yield speaker
@@ -108,6 +108,6 @@ def speaking(server: Running, key: str = "", **headers: str) -> Iterator[Speaker
 
 
 def outcome(response: httpx.Response) -> dict[str, str]:
-    """``X-Memory`` taken apart: ``outcome``, ``n``, ``tokens`` and, where given, ``reason``."""
+    """Return the parts of ``X-Memory``: ``outcome``, ``n``, ``tokens`` and, if present, ``reason``."""
     first, *rest = response.headers["x-memory"].split("; ")
     return {"outcome": first, **dict(part.split("=", 1) for part in rest)}

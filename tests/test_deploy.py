@@ -1,4 +1,4 @@
-"""The container files: what they copy, set and run exists, and the health check knows a ready server."""
+"""Container files: all files and commands that they use exist, and the health check recognises a ready server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PORT = f"{ENV_PREFIX}SERVER__PORT"
 
 
 def _copied() -> set[str]:
-    """Return what the container file copies out of the checkout."""
+    """Return the paths that the container file copies from the checkout."""
     lines = re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE)
     return {source.removeprefix("./") for line in lines for source in line.split()[:-1]}
 

@@ -1,4 +1,4 @@
-"""The lock file: every package pinned by hash, and no word of where it was fetched from."""
+"""The lock file: every package is pinned by hash, without the address of its download."""
 
 from __future__ import annotations
 

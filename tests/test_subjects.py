@@ -1,4 +1,4 @@
-"""The check of commit subjects, on messages and on a repository of its own."""
+"""The check of commit subjects, on messages and on a temporary repository."""
 
 from __future__ import annotations
 

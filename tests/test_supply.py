@@ -1,4 +1,4 @@
-"""Supply chain: the bill of materials, the offline audit, and releases that must never come in."""
+"""Supply chain: the bill of materials, the offline audit, and releases that must never be installed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What Throughline adds to a request, compared in one run: ``python -m tests.bench`` or ``make bench``.
+"""Costs that Throughline adds to a request, compared in one run: ``python -m tests.bench`` or ``make bench``.
 
-Every target gets a short burst in every round, in turn, so that whatever else the machine does hits all of them.
+Every target gets a short burst in every round, in turn, so that other load on the machine affects all of them.
 Nothing is asserted: read the medians, the CPU times and the ratios.
 """
 
@@ -19,7 +19,7 @@ from tests.bench.targets import PEER, Target, start_peer, start_throughline, sta
 
 _QUICK = (0, 10_000)
 _FULL = (0, 10_000, 1_000_000)
-_MAX_LEARNING = 40  # requests a burst: each of them is learned from, which takes longer than answering it
+_MAX_LEARNING = 40  # requests a burst: each is learned, which takes longer than its reply
 _WARM_UP = 20
 
 
@@ -36,7 +36,7 @@ def main() -> None:
         return
     started_at = time.perf_counter()
     options.folder.mkdir(parents=True, exist_ok=True)
-    # Beside the filled folders, so that their files can be linked.
+    # On the file system of the filled folders, so that their files can be linked.
     with tempfile.TemporaryDirectory(prefix="run-", dir=options.folder) as work, running([]) as processes:
         targets = _start(options, Path(work), processes)
         load = Load()
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _rounds(load: Load, targets: list[Target], options: argparse.Namespace) -> int:
-    """Run rounds until there were enough or another one would take too long; return how many."""
+    """Run rounds until there are enough or another one would take too long; return their number."""
     for target in targets:
         _burst(load, target, clients=1, seconds=5.0, most=_WARM_UP, is_stream=True, is_counted=False)
     started_at = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A client for files and chats that keeps one connection open and tells how long each step took."""
+"""A client for files and chats that keeps one connection open and times each step."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POLL_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """How long something took to be read: until words find it, and until it is done."""
+    """Times of an ingested file: until search finds its words, and until it is done."""
 
     body: dict[str, Any]
     found_s: float
@@ -33,7 +33,7 @@ class Client:
         self._headers = {"Authorization": f"Bearer {KEY}", "X-Memory-User": user}
 
     def show(self, name: str, data: bytes) -> dict[str, Any]:
-        """Upload a file and return the document or image that it is."""
+        """Upload a file and return its document or image."""
         head = (
             f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
             "Content-Type: application/octet-stream\r\n\r\n"
@@ -46,7 +46,7 @@ class Client:
         return found
 
     def read(self, name: str, data: bytes) -> Read:
-        """Upload a file and wait until it is read."""
+        """Upload a file and wait until it is ingested."""
         started_at = time.perf_counter()
         item = self.show(name, data)
         found_s = 0.0
@@ -58,17 +58,17 @@ class Client:
         return Read(item, found_s, time.perf_counter() - started_at)
 
     def look(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is known of something by now."""
+        """Return the current state of a document or image."""
         found: dict[str, Any] = json.loads(self._whole("GET", f"/v1/{item['object']}s/{item['id']}", None, {}))
         return found
 
     def pending(self) -> int:
-        """Return how much of this user's is not read or learned from yet."""
+        """Return the number of this user's files and turns still to be ingested or learned."""
         state = json.loads(self._whole("GET", "/v1/state", None, {}))
         return int(state["pending_media"]) + int(state["pending_turns"])
 
     def chat(self, model: str, content: Any, session: str) -> tuple[float, float]:
-        """Have a streamed chat of one turn; return the milliseconds to its first byte and to its end."""
+        """Send a streamed chat of one turn; return the milliseconds to its first byte and to its end."""
         body = json.dumps({"model": model, "stream": True, "messages": [{"role": "user", "content": content}]})
         headers = {"Content-Type": "application/json", "X-Memory-Session": session, **self._headers}
         started_at = time.perf_counter()
@@ -82,7 +82,7 @@ class Client:
         return first_ms, (time.perf_counter() - started_at) * 1000
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._connection.close()
 
     def _whole(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> bytes:

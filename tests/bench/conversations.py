@@ -1,8 +1,8 @@
-"""Many conversations of one user, from the outside: ``python -m tests.bench --conversations 1000 --filled 50000``.
+"""Many conversations of one user, from outside: ``python -m tests.bench --conversations 1000 --filled 50000``.
 
-First an export in ChatGPT's form is imported through the same pipeline as live turns: time, CPU, disk a conversation, search.
-Then rows with synthetic vectors are written by the store's own API, as many as embedding them would take hours for: disk of the
-tables a conversation, and search. Nothing is asserted.
+First an export in ChatGPT's format is imported through the pipeline of live turns: time, CPU, disk per conversation,
+search. Then rows with synthetic vectors are written by the store's own API, more than could be embedded in hours:
+disk of the tables per conversation, and search. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from tests.bench.processes import Load, Process, running
 from tests.bench.recall_scale import START, World
 from tests.bench.targets import serve, start_upstream
 
-TURNS = 2  # of a conversation
-BATCH = 4000  # rows a commit
+TURNS = 2  # per conversation
+BATCH = 4000  # rows per commit
 ROUNDS = 60
 _LOOK_S = 0.5
 _PLACES = ["Porto", "Tromsø", "Aarhus", "Leeds", "Ghent", "Graz", "Lugano", "Bergen", "Cork", "Turin", "Lyon", "Malmö"]
@@ -56,7 +56,7 @@ _THINGS = [
 
 
 def exported(count: int) -> Iterator[dict[str, Any]]:
-    """Yield conversations in ChatGPT's form, each with a word of its own."""
+    """Yield conversations in ChatGPT's format, each with a unique word."""
     for number in range(count):
         chance = random.Random(number)
         at = 1_600_000_000.0 + 3600 * number
@@ -88,7 +88,7 @@ def exported(count: int) -> Iterator[dict[str, Any]]:
 
 
 def main(imported: int, filled: int) -> None:
-    """Run both and print the figures."""
+    """Run both parts and print the figures."""
     with tempfile.TemporaryDirectory(prefix="bench-conversations-", dir="/var/tmp") as name, running([]) as processes:
         folder = Path(name)
         upstream, upstream_port = start_upstream(folder)
@@ -98,7 +98,7 @@ def main(imported: int, filled: int) -> None:
                 _import(imported, folder, upstream_port, processes)
             if filled:
                 _fill(filled, folder, upstream_port, processes)
-        except httpx.TransportError as error:  # the folder with its logs goes with the run
+        except httpx.TransportError as error:  # the folder with its logs is deleted after the run
             logs = "\n".join(path.read_text(errors="replace")[-3000:] for path in sorted(folder.glob("*.log")))
             raise SystemExit(f"The server does not answer any more ({type(error).__name__}).\n{logs}") from error
     print(f"Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.")
@@ -126,7 +126,7 @@ def _import(count: int, folder: Path, upstream_port: int, processes: list[Proces
 
 def _fill(count: int, folder: Path, upstream_port: int, processes: list[Process | Load]) -> None:
     data = folder / "filled"
-    empty, _ = serve(upstream_port, data, folder / "empty.log")  # makes the folder, with its database
+    empty, _ = serve(upstream_port, data, folder / "empty.log")  # creates the folder with its database
     empty.stop()
     started = time.perf_counter()
     subprocess.run([sys.executable, "-m", "tests.bench.conversations", str(data), str(count)], check=True)
@@ -136,7 +136,7 @@ def _fill(count: int, folder: Path, upstream_port: int, processes: list[Process 
     with _client(port) as http:
         cold_ms = _timed(http, "topic7word3 w12")
         until = time.perf_counter() + 600
-        while time.perf_counter() < until:  # until what is drawn up once at the beginning is there
+        while time.perf_counter() < until:  # until one-time structures are built
             before = server.cpu_s()
             time.sleep(2.0)
             if server.cpu_s() - before < 0.2:

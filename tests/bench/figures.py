@@ -1,4 +1,4 @@
-"""What was measured of each target, and the one table that compares them."""
+"""Measurements of each target, and the table that compares them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CLIENTS = (1, 16, 64)
 
 @dataclass(slots=True)
 class Figures:
-    """Everything measured of one target, over all rounds."""
+    """All measurements of one target, over all rounds."""
 
     name: str
     whole_ms: list[float] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Figures:
     ready_cpu_s: float = 0.0
 
     def add(self, result: dict[str, Any], cpu_s: float, *, clients: int, is_stream: bool) -> None:
-        """Take in one burst."""
+        """Add the results of one burst."""
         self.failed += result["failed"]
         self.cpu_s[is_stream] += cpu_s
         self.requests[is_stream] += result["done"]
@@ -44,11 +44,11 @@ class Figures:
             self.whole_ms += result["end_ms"]
 
     def cpu_ms(self, *, is_stream: bool) -> float | None:
-        """CPU time of the server for one request, background work included."""
+        """CPU time of the server per request, background work included."""
         return 1000 * self.cpu_s[is_stream] / self.requests[is_stream] if self.requests[is_stream] else None
 
     def rate(self, clients: int) -> float | None:
-        """Requests a second, median of the rounds."""
+        """Requests per second, median of the rounds."""
         return quantile(self.rates[clients], 0.5)
 
 
@@ -62,7 +62,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
 
 
 def table(all_figures: Sequence[Figures]) -> str:
-    """Return the comparison: a figure a row, a target a column; the first target is the direct way."""
+    """Return the comparison: one row per figure, one column per target; the first target is the direct way."""
     direct = all_figures[0]
     peer = next((figures for figures in all_figures if figures.name == "LiteLLM"), None)
     rows = [("", [figures.name for figures in all_figures])]

@@ -1,4 +1,4 @@
-"""What files and images cost, from the outside: ``python -m tests.bench.files`` or ``make bench ARGS=--files``.
+"""Costs of files and images, from outside: ``python -m tests.bench.files`` or ``make bench ARGS=--files``.
 
 Every file is sent to a running server and awaited; then it is sent again. After that, chats with and without an image
 go to the provider directly and through the server, in turn. Nothing is asserted.
@@ -27,11 +27,11 @@ _ENVIRONMENT = {
     "THROUGHLINE_MEDIA__TEXT_ONLY_MODELS": f'["{_BLIND}"]',
     "THROUGHLINE_MEDIA__CAPTION_DEADLINE_MS": "60000",
 }
-_PAGE_TOKENS = 700  # of files that know no pages
+_PAGE_TOKENS = 700  # of files without pages
 _SENDINGS = 20
 _ROUNDS, _NEW_ROUNDS = 15, 4
 _MAX_CHAT_S = 60.0  # no further round of chats after this time
-_PAUSE_MS = 3.0  # between two chunks: nobody's reply is there at once, and its end waits for what is kept
+_PAUSE_MS = 3.0  # between two chunks: no real reply is there at once, and its end waits for the journal
 _IDLE_S, _IDLE_SHARE = 0.2, 0.1
 _MAX_SETTLING_S = 20.0
 _MB = 2**20
@@ -39,7 +39,7 @@ _MB = 2**20
 
 @dataclass(slots=True)
 class Row:
-    """What one kind of files took."""
+    """Costs of one kind of file."""
 
     kind: Kind
     pages: float = 0.0
@@ -53,27 +53,27 @@ class Row:
 
 @dataclass(slots=True)
 class Chats:
-    """Milliseconds to the first token, by way and by what was asked."""
+    """Milliseconds to first token and end, by route and content."""
 
     ms: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def add(self, name: str, times_ms: tuple[float, float]) -> None:
-        """Take in one chat: first token and end."""
+        """Add one chat: first token and end."""
         self.ms.setdefault(name, []).append(times_ms)
 
     def median(self, name: str) -> tuple[float, float]:
-        """Return the medians of both."""
+        """Return the medians of first token and end."""
         first, end = zip(*self.ms[name], strict=True)
         return statistics.median(first), statistics.median(end)
 
     def added(self, name: str) -> tuple[float, float]:
-        """Return what an image adds on its way, to first token and end."""
+        """Return the delay that an image adds on its route, to first token and end."""
         with_image, without = self.median(name), self.median(f"{name.partition(',')[0]}, text")
         return with_image[0] - without[0], with_image[1] - without[1]
 
 
 def main() -> None:
-    """Run it and print the two tables."""
+    """Run the measurements and print the two tables."""
     started_at = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="bench-files-", dir="/var/tmp") as folder, running([]) as processes:
         upstream_port, server, port = _start(Path(folder), processes)
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def files_table(rows: list[Row]) -> str:
-    """Return the table of kinds."""
+    """Return the table of file kinds."""
     head = (
         "kind", "files", "pages", "found: pages/s", "embedded: pages/s", "CPU-ms a page", "again: ms", "again: CPU-ms",
         "peak of the reader, MB", "of the server, MB",
@@ -102,7 +102,7 @@ def files_table(rows: list[Row]) -> str:
 
 
 def chats_table(chats: Chats) -> str:
-    """Return the table of chats; what an image adds is told beside what it adds on the direct way."""
+    """Return the table of chats; an image's delay stands next to its delay on the direct route."""
     lines: list[tuple[str, ...]] = [
         ("chat", "first token, ms", "end, ms", "image: first", "end", "beyond: first", "end")
     ]
@@ -179,7 +179,7 @@ def _chats(direct: Client, ours: Client, server: Process) -> Chats:
             if client is ours:
                 _settle(ours, server)
             times_ms = client.chat(model, _content(shown()), secrets.token_hex(8))
-            if number:  # the first round is for warming up
+            if number:  # the first round is a warm-up
                 chats.add(name, times_ms)
     print("chats done", flush=True)
     return chats
@@ -194,7 +194,7 @@ def _content(image: bytes | None) -> Any:
 
 
 def _settle(client: Client, server: Process) -> None:
-    """Wait until nothing is left to be read or learned and the server is idle."""
+    """Wait until all files and turns are ingested and learned and the server is idle."""
     deadline = time.perf_counter() + _MAX_SETTLING_S
     while time.perf_counter() < deadline:
         before = server.cpu_s()

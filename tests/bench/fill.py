@@ -1,8 +1,8 @@
-"""Fills a data folder with synthetic memories through the store's own API.
+"""Fill a data folder with synthetic memories through the store's own API.
 
     python -m tests.bench.fill FOLDER MEMORIES
 
-A folder that is filled already is left as it is. The users of the load client have memories like all others.
+A filled folder is left unchanged. The load client's users have memories like all others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PER_USER = 100
 
 
 async def fill(folder: Path, count: int) -> None:
-    """Write ``count`` memories of users ``bench-0``, ``bench-1`` …, evenly."""
+    """Write ``count`` memories, evenly spread over users ``bench-0``, ``bench-1`` …."""
     settings = load_settings(flags={"server": {"data_dir": folder}})
     folder.mkdir(parents=True, exist_ok=True)
     hasher = Hasher.load(settings.auth, folder)

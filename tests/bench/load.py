@@ -1,6 +1,6 @@
-"""A load client that costs next to nothing, in a process of its own.
+"""A load client that costs almost nothing, in a separate process.
 
-Reads one job a line from standard input and writes one result a line::
+Reads one job per line from standard input and writes one result per line::
 
     {"port": 8787, "clients": 16, "seconds": 1.0, "most": 400, "is_stream": false, "headers": {}, "seed": 0}
     {"first_ms": […], "end_ms": […], "embed_ms": […], "failed": 0, "wall_s": 1.0}
@@ -30,7 +30,7 @@ _NUMBER = re.compile(rb"[0-9.]+")
 
 
 class Job:
-    """One burst: so many connections, each sending its next request when the reply has ended."""
+    """One burst over several connections; each sends its next request when the reply has ended."""
 
     def __init__(self, job: dict[str, Any]) -> None:
         self._job = job
@@ -41,11 +41,11 @@ class Job:
         self.finished = asyncio.get_running_loop().create_future()
         self.first_ms: list[float] = []
         self.end_ms: list[float] = []
-        self.embed_ms: list[float] = []  # the embedder's part of each, by Server-Timing
+        self.embed_ms: list[float] = []  # the embedder's part of each, from Server-Timing
         self.failed = 0
 
     def next_request(self) -> bytes | None:
-        """Return the next request, each of another conversation, ``None`` when the burst is over."""
+        """Return the next request, each of a new conversation; None when the burst is over."""
         if self._left <= 0 or time.perf_counter() >= self._stop_at:
             return None
         self._left -= 1
@@ -68,7 +68,7 @@ class Job:
         return head.encode() + body
 
     def record(self, sent_at: float, first_at: float, reply: bytes, *, is_fine: bool) -> None:
-        """Keep the times of one reply that has just ended."""
+        """Store the times of a reply that has just ended."""
         if not is_fine:
             self.failed += 1
             return
@@ -78,7 +78,7 @@ class Job:
         self.embed_ms.append(float(_NUMBER.match(after)[0]) if found else 0.0)  # type: ignore[index]
 
     def closed(self) -> None:
-        """Count a connection that has no more to send."""
+        """Count a connection that has nothing left to send."""
         self._open -= 1
         if self._open == 0 and not self.finished.done():
             self.finished.set_result(None)

@@ -1,7 +1,7 @@
-"""The run that users of the earlier memory manager know, from the outside: ``python -m tests.bench --manager``.
+"""The earlier memory manager's known run, from outside: ``python -m tests.bench --manager``.
 
-A 50,000- and a 40,000-token item, state, search, retrieval, a task, export; then 32 items of 1.28 M tokens in all against a
-window of 128,000, and four questions about single passages. Nothing is asserted.
+A 50,000- and a 40,000-token item, state, search, retrieval, a task, export; then 32 items of 1.28 M tokens in total
+with a window of 128,000, and four questions about single passages. Nothing is asserted.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ MODEL = "gpt-4o"
 _HEADERS = {"authorization": "Bearer bench-manager", "content-type": "application/json"}
 ITEMS, FIRST_TOKENS, SECOND_TOKENS, TOKENS = 32, 50_000, 40_000, 1_280_000
 ROUNDS = 60
-TOKENS_A_WORD = 1.174  # of these texts, measured
+TOKENS_A_WORD = 1.174  # measured on these texts
 
-# Each stands once, in an item of its own kind; the other items speak of the same things in passing.
+# Each occurs once, in an item of its own kind; the other items mention the same things in passing.
 PASSAGES = {
     "backend": (
         "How is a token checked?",
@@ -126,7 +126,7 @@ _WHEN = [
 
 
 def text(number: int, tokens: int, passage: str = "") -> str:
-    """Return paragraphs of about so many tokens, with a passage in the middle."""
+    """Return paragraphs of about ``tokens`` tokens, with a passage in the middle."""
     chance = random.Random(number)
     paragraphs: list[str] = []
     words = 0
@@ -144,7 +144,7 @@ def text(number: int, tokens: int, passage: str = "") -> str:
 
 
 def items() -> Iterator[tuple[str, str]]:
-    """Yield content type and content of each item; the passages stand in the first, third, fifth and seventh."""
+    """Yield content type and content of each item; the passages are in the first, third, fifth and seventh."""
     rest = (TOKENS - FIRST_TOKENS - SECOND_TOKENS) // (ITEMS - 2)
     passages = iter(PASSAGES.items())
     for number in range(ITEMS):
@@ -156,17 +156,17 @@ def items() -> Iterator[tuple[str, str]]:
 
 
 class Manager:
-    """A client of one running server, which times its calls; a plain one, as httpx takes 2 ms to read 180 KB."""
+    """A client of a running server that times its calls; without httpx, which takes 2 ms to read 180 KB."""
 
     def __init__(self, port: int) -> None:
         self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
 
     def post(self, path: str, **body: Any) -> tuple[Any, float]:
-        """Return the answer and the milliseconds that it took."""
+        """Return the response and its milliseconds."""
         return self._timed("POST", path, json.dumps(body))
 
     def get(self, path: str, **params: Any) -> tuple[Any, float]:
-        """Return the same for a GET."""
+        """Return the response and its milliseconds."""
         return self._timed("GET", f"{path}?{urlencode(params)}")
 
     def close(self) -> None:
@@ -183,7 +183,7 @@ class Manager:
 
 
 def main() -> None:
-    """Run it and print the figures."""
+    """Run the measurements and print the figures."""
     with tempfile.TemporaryDirectory(prefix="bench-manager-", dir="/var/tmp") as folder, running([]) as processes:
         upstream, upstream_port = start_upstream(Path(folder))
         processes.append(upstream)
@@ -235,7 +235,7 @@ def _figures(manager: Manager, server: Process) -> None:
             hits[0]["excerpt"].split()
         )
         _tell(f"«{question}»", f"from the right passage: {is_right} ({kind}, {ms:.1f} ms)")
-    for number in range(ROUNDS):  # each another question: what was embedded before is not embedded again
+    for number in range(ROUNDS):  # each a new question, as embedded texts are cached
         searches.append(manager.post("items/search", query=f"part {number * 7} {_OBJECTS[number % 24]} moved")[1])
     retrievals = [manager.post("items/retrieve", item_id=added[at % ITEMS]["item_id"])[1] for at in range(ROUNDS)]
     short = [

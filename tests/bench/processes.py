@@ -1,4 +1,4 @@
-"""The processes of a run: started, waited for, weighed by ``/proc``, and stopped."""
+"""Processes of a run: started, awaited, measured by ``/proc``, and stopped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STOP_S = 20.0
 
 
 class Process:
-    """A server of the run, with whatever processes it starts itself."""
+    """A server of the run, with its child processes."""
 
     def __init__(self, command: Sequence[str], log: Path, extra: Mapping[str, str] | None = None) -> None:
         self._started_at = time.perf_counter()
@@ -38,7 +38,7 @@ class Process:
         self.ready_after_s = self.ready_cpu_s = 0.0
 
     def wait_ready(self, url: str) -> None:
-        """Wait until ``url`` answers with 200, and keep how long that took since the start."""
+        """Wait until ``url`` responds with 200, and store the time since the start."""
         while time.perf_counter() - self._started_at < _START_S:
             if self._process.poll() is not None:
                 break
@@ -50,7 +50,7 @@ class Process:
         raise SystemExit(f"{url} did not answer.\n{self._log.read_text(errors='replace')[-2000:]}")
 
     def wait_listening(self, port: int) -> None:
-        """Wait until somebody listens on a port."""
+        """Wait until a process listens on a port."""
         while time.perf_counter() - self._started_at < _START_S:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -59,7 +59,7 @@ class Process:
         raise SystemExit(f"Nobody listens on port {port}.")
 
     def cpu_s(self) -> float:
-        """Return the CPU time that the process and its living descendants have used so far."""
+        """Return the CPU time used so far by the process and its living descendants."""
         return sum(_cpu_ticks(pid) for pid in _family(self._process.pid)) * _TICK_S
 
     def rss_bytes(self) -> int:
@@ -67,18 +67,18 @@ class Process:
         return sum(_rss_pages(pid) for pid in _family(self._process.pid)) * _PAGE_BYTES
 
     def peaks_bytes(self) -> tuple[int, int]:
-        """Return the most memory that the process, and the largest of its descendants, held since ``forget_peaks``."""
+        """Return the peak memory of the process, and of the largest descendant, since ``forget_peaks``."""
         own, *others = (_peak_bytes(pid) for pid in _family(self._process.pid))
         return own, max(others, default=0)
 
     def forget_peaks(self) -> None:
-        """Begin anew to watch how much memory is held."""
+        """Reset the peaks of memory."""
         for pid in _family(self._process.pid):
             with suppress(OSError):
                 Path(f"/proc/{pid}/clear_refs").write_text("5")
 
     def stop(self) -> None:
-        """Ask it to end, and make it end."""
+        """Terminate the process, by a kill if necessary."""
         self._process.terminate()
         try:
             self._process.wait(_STOP_S)
@@ -101,7 +101,7 @@ class Load:
         )
 
     def burst(self, **job: Any) -> dict[str, Any]:
-        """Run one burst and return its times; every request of a run is another conversation."""
+        """Run one burst and return its times; every request of a run is a new conversation."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({**job, "seed": self._seed}) + "\n")
@@ -114,7 +114,7 @@ class Load:
         return result
 
     def stop(self) -> None:
-        """End it."""
+        """End the process."""
         with self._process:
             assert self._process.stdin is not None
             self._process.stdin.close()
@@ -122,7 +122,7 @@ class Load:
 
 @contextmanager
 def running(processes: list[Process | Load]) -> Iterator[list[Process | Load]]:
-    """Stop everything that was put into the list, the last first."""
+    """Stop all processes in the list at the end of the block, the last first."""
     try:
         yield processes
     finally:

@@ -1,8 +1,8 @@
-"""How long recall takes without embedding: many small owners, and one large one; run it by hand.
+"""Duration of recall without embedding, for many small users and one large one; run it by hand.
 
     python tests/bench/recall_scale.py --folder /var/tmp/recall-bench
 
-The folder is filled once and used again. Figures are in milliseconds, wall and CPU.
+The folder is filled once and reused. Figures are in milliseconds, wall and CPU.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ MODEL = "synthetic"
 CLUSTERS = 400
 WORDS = 20_000
 START = datetime(2026, 1, 1, tzinfo=UTC)
-SEEN_BEFORE = 0.84  # of the requests
+SEEN_BEFORE = 0.84  # share of the requests
 LARGE = Scope("0" * 32, "f" * 32)
 
 
 class World:
-    """Clustered vectors and Zipfian texts: what is near by meaning shares words."""
+    """Clustered vectors and Zipfian texts: similar vectors share words."""
 
     def __init__(self, seed: int = 7) -> None:
         self.random = random.Random(seed)
@@ -112,7 +112,7 @@ async def measure(index: IndexCache, scopes: Sequence[Scope], label: str) -> Non
 
 
 def mixed(options: argparse.Namespace) -> list[Scope]:
-    """Return owners as they come on a working day: most asked a moment ago, the others for the first time."""
+    """Return scopes as on a working day: most were asked a moment ago, the others for the first time."""
     chance, new = random.Random(13), iter(range(options.owners))
     asking: list[Scope] = []
     for _ in range(min(options.queries, options.owners)):

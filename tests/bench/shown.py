@@ -1,4 +1,4 @@
-"""The files of the bench by kind: public ones where they are there, else own ones that are about as long."""
+"""Files of the benchmark by kind: public ones if present, else generated ones of about the same length."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Kind:
     """Files of one kind.
 
     Args:
-        name: Of the row.
-        files: Each a name and its bytes.
-        is_own: They are not the public ones.
-        is_seen: It takes OCR.
+        name: Label of the row.
+        files: Name and bytes of each.
+        is_own: Whether they are generated.
+        is_seen: Whether they need OCR.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Kind:
 
 
 def kinds() -> list[Kind]:
-    """Return what is read; pictures last, since the process that reads them stays large."""
+    """Return all kinds; pictures last, since the process that reads them stays large."""
     return [
         _kind("PDF with text", _paper, "pdf/redp5110_sampled.pdf", "pdf/fr_olap.pdf", "pdf/multi_page.pdf"),
         Kind("DOCX", (_letter(),), is_own=True),
@@ -61,7 +61,7 @@ def kinds() -> list[Kind]:
 
 
 def warm_up(*, is_seen: bool) -> list[tuple[str, bytes]]:
-    """Return small files, for what reads such to be loaded: those that are text, or a picture."""
+    """Return small files that make the readers load: texts, or a picture."""
     if is_seen:
         return [("a.png", written("A line"))]
     return [
@@ -74,7 +74,7 @@ def warm_up(*, is_seen: bool) -> list[tuple[str, bytes]]:
 
 
 def picture() -> bytes:
-    """Return the image of the chats."""
+    """Return the image for the chats."""
     path = DATA / "images" / "images_screenshot" / "test_llm.jpg"
     return path.read_bytes() if path.is_file() else written("A screenshot", "of two lines", kind="JPEG")
 
@@ -95,7 +95,7 @@ def _paper() -> tuple[str, bytes]:
 
 
 def _scan() -> tuple[str, bytes]:
-    """A PDF whose one page is a picture."""
+    """Return a PDF whose one page is a picture."""
     return "scan.pdf", written(*(f"Line {number} of the minutes" for number in range(12)), kind="PDF")
 
 

@@ -1,4 +1,4 @@
-"""What is compared: the provider itself, Throughline in its modes, and LiteLLM's proxy where it is installed."""
+"""Compared targets: the provider itself, Throughline in its modes, and LiteLLM's proxy if installed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _SETTLE_S = 60.0
 
 @dataclass(slots=True)
 class Target:
-    """One way to the provider.
+    """One route to the provider.
 
     Args:
-        learns: Work goes on after the replies; its CPU time counts, and it must not disturb the next burst.
+        learns: Work continues after the replies; its CPU time counts, and it must not disturb the next burst.
     """
 
     name: str
@@ -54,14 +54,14 @@ class Target:
         return self.process.cpu_s() if self.process is not None else 0.0
 
     def weigh(self) -> None:
-        """Note the server's memory, and what its start took."""
+        """Record the server's memory, and the cost of its start."""
         if self.process is not None:
             self.figures.rss_bytes = self.process.rss_bytes()
             self.figures.ready_after_s = self.process.ready_after_s
             self.figures.ready_cpu_s = self.process.ready_cpu_s
 
     def settle(self) -> None:
-        """Wait until the server has learned from all it was told, at most some seconds."""
+        """Wait until the server has learned all turns, at most some seconds."""
         if self.process is None or not self.learns:
             return
         deadline = time.perf_counter() + _SETTLE_S
@@ -80,7 +80,7 @@ def start_upstream(work: Path, pause_ms: float = 0.0) -> tuple[Process, int]:
 def start_throughline(
     upstream_port: int, memories: int, folder: Path, work: Path, extra: Mapping[str, str] | None = None
 ) -> tuple[Process, int]:
-    """Start ``throughline serve`` with so many memories; the filled folder itself stays as it is."""
+    """Start ``throughline serve`` with ``memories`` memories; the filled folder itself stays unchanged."""
     data = work / f"data-{memories}"
     if memories:
         filled = folder / str(memories)
@@ -103,7 +103,7 @@ def serve(upstream_port: int, data: Path, log: Path, extra: Mapping[str, str] | 
 
 
 def start_peer(upstream_port: int, work: Path) -> Target:
-    key = f"sk-{secrets.token_hex(32)}"  # it refuses to start without one, or with a weak one
+    key = f"sk-{secrets.token_hex(32)}"  # it refuses to start without a key, or with a weak one
     config = work / "litellm.yaml"
     config.write_text(_PEER_CONFIG.format(url=f"http://127.0.0.1:{upstream_port}/v1", key=key))
     port = free_port()
@@ -114,11 +114,11 @@ def start_peer(upstream_port: int, work: Path) -> Target:
 
 
 def _waiting(port: int) -> int:
-    """Return how many turns have not been indexed or learned from."""
+    """Return the number of turns not indexed or learned yet."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as page:
         return sum(int(float(count)) for count in _WAITING.findall(page.read()))
 
 
 def _link(source: str, target: str) -> None:
-    """Link what LanceDB never changes, copy the rest."""
+    """Link the files that LanceDB never changes, copy the rest."""
     (os.link if Path(source).suffix in _NEVER_CHANGED else shutil.copy2)(source, target)

@@ -56,7 +56,7 @@ def test_table_compares_with_direct_and_peer():
 
 
 def test_every_kind_has_files_without_public_ones(tmp_path, monkeypatch):
-    """And with them."""
+    """The kinds are the same with public files."""
     here = [kind.name for kind in kinds()]
     monkeypatch.setattr("tests.bench.shown.DATA", tmp_path)
     own = kinds()

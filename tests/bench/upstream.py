@@ -1,4 +1,4 @@
-"""A provider that costs next to nothing: canned bytes, one loop, a process of its own.
+"""A provider that costs almost nothing: canned bytes, one loop, a separate process.
 
 python -m tests.bench.upstream PORT [MILLISECONDS BETWEEN TWO CHUNKS]
 """
@@ -17,7 +17,7 @@ _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\nx-request-id: req_bench\r\n%s\r
 
 
 def completion() -> bytes:
-    """Return the reply that is not streamed."""
+    """Return the whole reply."""
     message = {"role": "assistant", "content": " ".join(_words()), "refusal": None}
     body = {
         "id": "chatcmpl-bench",
@@ -32,7 +32,7 @@ def completion() -> bytes:
 
 
 def stream() -> list[bytes]:
-    """Return the streamed reply, one piece for each event; the head goes with the first."""
+    """Return the streamed reply, one piece per event; the head is in the first."""
     deltas: list[dict[str, str]] = [{"role": "assistant", "content": ""}]
     deltas += [{"content": f"{word} "} for word in _words()]
     events = [_event(delta, None) for delta in deltas] + [_event({}, "stop")]

@@ -1,1 +1,1 @@
-"""Real clients through a running Throughline, each with nothing changed but its base URL."""
+"""Real clients through a running Throughline, with only their base URL changed."""

@@ -1,4 +1,4 @@
-"""``python -m tests.clients``: every client's script against a scripted provider through us; prints one table."""
+"""``python -m tests.clients``: run each client's script against a scripted provider through the proxy; print a table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_S = 300.0
 
 
 def main() -> int:
-    """Return 1 where a check failed."""
+    """Return 1 if a check failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.clients", description=__doc__)
     parser.add_argument("--only", default="", help="Run the clients whose name holds this.")
     parser.add_argument(
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def _show(name: str, result: Mapping[str, Any]) -> int:
-    """Print a line of the table, and one for each failure; return how many failed."""
+    """Print a client's row of the table, and a line for each failure; return the number of failures."""
     print(f"{name:<26} {result['version']:<14} {', '.join(result['passed'])}", flush=True)
     for check, error in result["failed"].items():
         print(f"{'':<41} {check}: {error[:600]}", flush=True)
@@ -94,7 +94,7 @@ def _run(client: Client, base_url: str) -> Mapping[str, Any]:
 
 
 def _command(client: Client) -> list[str]:
-    """Return how to run a client's script, its packages being there."""
+    """Return the command of a client's script; its packages must be installed."""
     if not client.packages:
         return [sys.executable, str(HERE / "python" / client.script)]
     home = HOME / client.folder

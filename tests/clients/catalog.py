@@ -1,4 +1,4 @@
-"""The clients: what to install, which script checks them, and the lines that a user writes."""
+"""Clients: packages to install, scripts that check them, and a user's configuration lines."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class Client:
     """One client.
 
     Args:
-        name: As people call it.
-        script: Under ``python/`` or ``node/``.
-        packages: What its environment holds; none: it runs as it is.
+        name: Name of the product.
+        script: Path under ``python/`` or ``node/``.
+        packages: Contents of its environment; without any, it runs as it is.
     """
 
     name: str

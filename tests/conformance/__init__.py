@@ -1,1 +1,1 @@
-"""Other people's conformance suites, run directly against a provider and through us: nothing may differ."""
+"""Third-party conformance suites, run directly against a provider and through the proxy: results must be equal."""

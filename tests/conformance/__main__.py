@@ -1,4 +1,4 @@
-"""``python -m tests.conformance``: run the suites directly and through us, print one table, name every difference."""
+"""``python -m tests.conformance``: run the suites directly and through the proxy; print a table and all differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WAYS = ("direct", "off", "on")
 
 
 def main() -> int:
-    """Return 1 where something passes directly and not through us."""
+    """Return 1 if a test passes directly but not through the proxy."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
     parser.add_argument("--only", default="", help="Run the suites whose name holds this.")
     only = parser.parse_args().only

@@ -1,4 +1,4 @@
-"""langchain-tests' integration tests of ChatOpenAI; run by ``make conformance`` in a virtual environment of its own."""
+"""langchain-tests' integration tests of ChatOpenAI; ``make conformance`` runs them in a separate environment."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from langchain_tests.integration_tests import ChatModelIntegrationTests
 
 
 class TestChatOpenAI(ChatModelIntegrationTests):
-    """By chat completions; the base URL and the key stand in the environment."""
+    """The chat completions tests; base URL and key are in the environment."""
 
     responses = False
 
@@ -29,6 +29,6 @@ class TestChatOpenAI(ChatModelIntegrationTests):
 
 
 class TestChatOpenAIByResponses(TestChatOpenAI):
-    """By the Responses API."""
+    """The same tests over the Responses API."""
 
     responses = True

@@ -1,4 +1,4 @@
-"""Who is asked: a mock that knows OpenAI's specification, a scripted provider, and Throughline before either."""
+"""Tested servers: a mock of OpenAI's specification, a scripted provider, and Throughline before either."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SPEC = (
     Path(environment().get("THROUGHLINE_DATA") or ROOT.parent / "shared" / "data") / "spec" / "openapi.transformed.yml"
 )
 
-_MEMORY = "My name is Ada and I live in Lisbon"  # a profile is injected into every conversation
+_MEMORY = "My name is Ada and I live in Lisbon"  # its profile is injected into every conversation
 _BRACKETS = [f"--validator-{what}={how}" for what in ("query-array-format", "form-array-format", "query-object-format",
                                                       "form-object-format") for how in ("brackets",)]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Routes:
-    """The same provider three ways, as base URLs."""
+    """Base URLs of the same provider by three routes."""
 
     direct: str
     off: str
@@ -38,7 +38,7 @@ class Routes:
 
 @contextmanager
 def spec_mock(folder: Path) -> Iterator[Routes]:
-    """Serve the specification, its paths under ``/v1`` as a provider has them."""
+    """Serve the specification, with its paths under ``/v1`` like a provider's."""
     head, separator, rest = SPEC.read_text().partition("\npaths:\n")
     paths, end, more = re.split(r"(\n)(?=[a-z])", rest, maxsplit=1)
     spec = folder / "spec.yml"

@@ -1,4 +1,4 @@
-"""The suites: each is run against a base URL and says which of its tests passed."""
+"""Conformance suites: each runs against a base URL and reports the tests that passed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Suite:
     """One suite.
 
     Args:
-        name: Of the suite.
-        asks: ``mock``: written for the specification's mock; ``model``: for something that acts as a model.
-        run: Takes a base URL, returns which tests passed; skipped ones are left out.
+        name: Name of the suite.
+        asks: ``mock``: written for the specification's mock; ``model``: for a server that acts as a model.
+        run: Takes a base URL, returns each test's success; skipped ones are left out.
     """
 
     name: str
@@ -37,25 +37,25 @@ class Suite:
 
 
 def openai_python(base_url: str) -> Outcome:
-    """openai-python's generated tests: every endpoint, every parameter, strict about what comes back."""
+    """Run openai-python's generated tests: every endpoint and parameter, with strict checks of the responses."""
     suite = tools.openai_suite()
     only = environment().get("CONFORMANCE_TESTS", "tests/api_resources")
     return _pytest(suite, [only, "-o", "addopts=", "-n", "2"], {"TEST_API_BASE_URL": base_url})
 
 
 def langchain(base_url: str) -> Outcome:
-    """langchain-tests' integration tests of a chat model."""
+    """Run langchain-tests' integration tests of a chat model."""
     ours = Path(__file__).with_name("langchain_suite.py")
-    file = Path(shutil.copy(ours, tools.HOME / "suites"))  # beside our tests, pytest would load their conftest.py
+    file = Path(shutil.copy(ours, tools.HOME / "suites"))  # beside these tests, pytest would load their conftest.py
     config = file.with_name("pytest.ini")
-    # One loop for all: langchain-openai keeps its asynchronous client for longer than a test lasts.
+    # One loop for all, as langchain-openai keeps its asynchronous client longer than one test.
     scopes = "".join(f"asyncio_default_{of}_loop_scope = session\n" for of in ("fixture", "test"))
     config.write_text(f"[pytest]\nasyncio_mode = auto\npython_files = *.py\n{scopes}")
     return _pytest(file.parent, [str(file), "-c", str(config)], {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": KEY})
 
 
 def comply(wire: str) -> Callable[[str], Outcome]:
-    """llm-comply's tests of one wire format."""
+    """Return a runner of llm-comply's tests of one wire format."""
 
     def run(base_url: str) -> Outcome:
         command = [
@@ -77,7 +77,7 @@ def comply(wire: str) -> Callable[[str], Outcome]:
 
 
 def canary(base_url: str) -> Outcome:
-    """CompatCanary's live probes."""
+    """Run CompatCanary's live probes."""
     command = [str(tools.NODE_BIN / "compatcanary"), "scan", "--base-url", base_url, "--model", "fake-model"]
     results = json.loads(_output([*command, "--api-key", KEY, "--format", "json", "--fail-on", "never"]))["results"]
     return {one["id"]: one["status"] == "pass" for one in results if one["status"] != "skip"}

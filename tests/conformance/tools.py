@@ -1,4 +1,4 @@
-"""What the suites need, in a virtual environment and a node folder of their own; fetched once, never by CI."""
+"""Tools of the suites, in a separate virtual environment and node folder; fetched once, never by CI."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _NODE_PACKAGES = ["@stdy/cli@0.22.2", "compatcanary@0.2.2"]
 
 
 def openai_version() -> str:
-    """Return the version of openai-python that the lock file names."""
+    """Return the version of openai-python in the lock file."""
     locked = re.search(r"^openai==(\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
     assert locked is not None
     return locked[1]
 
 
 def install() -> None:
-    """Fetch whatever is not there yet."""
+    """Fetch all missing tools."""
     version = openai_version()
     done = HOME / ".installed"
     wanted = "\n".join([f"openai=={version}", *_PACKAGES, *_NODE_PACKAGES])
@@ -47,12 +47,12 @@ def install() -> None:
 
 
 def make_venv(home: Path, packages: Sequence[str], *, without: Sequence[str] = ()) -> None:
-    """Make a virtual environment with packages, by uv: pip takes minutes to find versions that go together.
+    """Create a virtual environment with packages, by uv: pip takes minutes to resolve these versions.
 
     Args:
-        home: Its folder.
+        home: Folder of the environment.
         packages: With their versions.
-        without: What these ask for, and what is left out all the same.
+        without: Dependencies to leave out.
     """
     uv = [sys.executable, "-m", "uv"]
     if importlib.util.find_spec("uv") is None:
@@ -98,7 +98,7 @@ def _unpack_openai(version: str) -> None:
     )
     with tarfile.open(suites / f"openai-{version}.tar.gz") as archive:
         archive.extractall(suites, filter="data")
-    shutil.rmtree(openai_suite() / "src")  # what is installed is tested, and pytest would put this before it
+    shutil.rmtree(openai_suite() / "src")  # the installed package is tested, and pytest would import this one first
 
 
 def _run(command: list[str]) -> None:

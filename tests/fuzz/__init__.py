@@ -1,1 +1,1 @@
-"""Requests that nobody would write, by the thousand: whatever comes, nothing of ours falls over."""
+"""Thousands of improbable requests: for any of them, no part of Throughline fails."""

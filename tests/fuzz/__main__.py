@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz --requests 20000``: made-up requests at a real server with memory on; prints what fell over."""
+"""``python -m tests.fuzz --requests 20000``: generated requests to a real server with memory on; prints failures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GRAVE = ("error", "critical", "exception")
 
 
 def main() -> int:
-    """Return 1 where anything was answered with a 5xx, something unexpected was logged, or memory stopped working."""
+    """Return 1 if a response was a 5xx, an unexpected line was logged, or memory stopped working."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--requests", type=int, default=20_000, help="How many in all.")
     parser.add_argument("--seed", type=int, default=0, help="Another seed, other requests.")

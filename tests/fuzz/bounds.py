@@ -1,4 +1,4 @@
-"""Random operations over every path of the API, by scopes with near-identical data: none depends on another."""
+"""Random operations on all paths of the API, by scopes with near-identical data: no scope affects another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TEAMS = {"first": ("cooks",), "other-tenant": ("cooks",)}  # two teams of one n
 _ID = re.compile(r"\b(?:mem|ses|doc|img|rcpt|job|qua|end|req|shr)_[0-9a-f]{24}\b")
 _VARYING = re.compile(
     r'"(?:request_id|exported_at|last_at|last_used_at|at|now)": ?"[^"]*"|name="csrf" value="\w+"'
-    r'|"pending_vectors": ?\d+'  # upkeep fills them in when it comes by
+    r'|"pending_vectors": ?\d+'  # upkeep fills them in at its next tick
 )
 _OF_EXPORT = re.compile(r'^\{"(?:format|type":"end)".*\n', re.MULTILINE)
 _PAUSE_S = 0.03
@@ -33,12 +33,12 @@ LOOKS = ("/v1/memories?status=all&limit=1000", "/v1/export", "/v1/receipts?limit
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One thing done.
+    """One operation.
 
     Args:
         what: Number of the operation, in ``World.acts``.
-        whose: Number of the scope whose ids it reaches for.
-        pick: Chooses among ids, texts and tools.
+        whose: Number of the scope whose ids it uses.
+        pick: Selects among ids, texts and tools.
     """
 
     what: int
@@ -48,7 +48,7 @@ class Act:
 
 @dataclass
 class Member:
-    """One scope: how it asks, its word, and the ids that its answers held."""
+    """One scope: its headers, its word, and the ids in its responses."""
 
     name: str
     headers: dict[str, str]
@@ -112,7 +112,7 @@ class World:
         )
 
     def seed(self) -> None:
-        """Give each scope the same things, its own word aside."""
+        """Give each scope the same data, except for its own word."""
         for member in self.members:
             for text in _SAID[:2]:
                 self.say(member, text.format(member.word))
@@ -126,7 +126,7 @@ class World:
             member.seen = self.look(member)
 
     def play(self, by: int, acts: Sequence[Act]) -> None:
-        """Let one scope do some things, and look that nothing of it is seen by the others."""
+        """Run operations of one scope, and check that the others see no effect."""
         member = self.members[by]
         others = [one for one in self.members if one is not member]
         for act in acts:
@@ -144,7 +144,7 @@ class World:
         member.seen = self.look(member)
 
     def settle(self, member: Member) -> None:
-        """Wait until everything that a scope said, showed or imports is learned."""
+        """Wait until all turns, files and imports of a scope are learned."""
         while True:
             state = self.ask(member, "GET", "/v1/state").json()
             jobs = self.ask(member, "GET", "/v1/jobs").json()["data"]
@@ -153,18 +153,18 @@ class World:
             time.sleep(_PAUSE_S)
 
     def look(self, member: Member) -> dict[str, str]:
-        """Return all answers to reads that need no id, without what changes by the clock."""
+        """Return the responses to all reads without an id, without values that depend on the time."""
         seen = {}
         paths = [one.path for one in self.operations if one.method == "GET" and "{" not in one.path]
         for path in (*paths, *LOOKS):
             text = self.ask(member, "GET", path).text
-            if text.startswith('{"format":'):  # of an export: without when it was made
+            if text.startswith('{"format":'):  # of an export: without its time
                 text = "\n".join(sorted(_OF_EXPORT.sub("", text).splitlines()))  # upkeep moves rows
             seen[path] = _VARYING.sub("", text)
         return seen
 
     def ask(self, member: Member, method: str, path: str, *, asked: str = "", **sent: Any) -> httpx.Response:
-        """Send a request and look through its answer for words and ids of others."""
+        """Send a request and search its response for other scopes' words and ids."""
         answer = self._http.request(method, path, headers=member.headers, **sent)
         self._screen(member, answer, f"{method} {path}", asked + str(sent) + path)
         return answer
@@ -184,9 +184,9 @@ class World:
 
     def _operate(self, member: Member, whose: Member, one: Operation, pick: int) -> None:
         if one.path == "/v1/erase" and pick % 4:
-            return  # else every history soon ends with nothing to see
+            return  # else every history would soon be empty
         if one.path.startswith(USERS) and "x-memory-project" in member.headers:
-            return  # agents are the user's, of all projects
+            return  # agents belong to the user, across projects
         for prefix in one.prefixes or ("",):
             ids = whose.of(prefix) if prefix else [""]
             id_ = ids[pick % len(ids)] if ids else f"{prefix}_{secrets.token_hex(12)}"
@@ -211,7 +211,7 @@ class World:
         return self.ask(member, one.method, path, **sent)
 
     def say(self, member: Member, text: str) -> None:
-        """Say something in a conversation of its own; what goes to the provider holds no other's words."""
+        """Send a message in a new conversation; the forwarded request contains no other scope's words."""
         body = {"model": "m", "messages": [{"role": "user", "content": text}]}
         seen = len(self._provider.seen)
         self.ask(member, "POST", "/v1/chat/completions", json=body)
@@ -263,7 +263,7 @@ def _is_open(job: dict[str, Any]) -> bool:
 
 
 def _difference(path: str, before: str, now: str) -> tuple[str, str, str]:
-    """Return the path, and what stands there before and now: lines of their own, or what is around the first change."""
+    """Return the path and its text before and after: the changed lines, or the text around the first change."""
     if "\n" in before:
         lines, others = set(before.splitlines()), set(now.splitlines())
         return path, "\n".join(sorted(lines - others)), "\n".join(sorted(others - lines))
@@ -272,7 +272,7 @@ def _difference(path: str, before: str, now: str) -> tuple[str, str, str]:
 
 
 def covered(world: World) -> Iterator[str]:
-    """Yield the parameters of paths for which no kind of id is known."""
+    """Yield the parameters of paths without a known kind of id."""
     for one in world.operations:
         for name in re.findall(r"\{(\w+)", one.path):
             if noun_of(name) is None:

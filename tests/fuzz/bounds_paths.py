@@ -1,4 +1,4 @@
-"""Operations of the API, from its own description, and the bodies that are sent to them."""
+"""Operations of the API, from its OpenAPI document, and the bodies sent to them."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class Operation:
     Args:
         method: In capitals.
         path: With its parameter in braces.
-        body: The example of its body, None where it takes none in JSON.
-        prefixes: Of the ids that it takes, in the path or else in the body; empty: none.
-        is_upload: Whether it takes a file.
+        body: Example of its JSON body, or None.
+        prefixes: Prefixes of the ids in its path, or else in its body.
+        is_upload: Whether it accepts a file.
     """
 
     method: str
@@ -69,7 +69,7 @@ class Operation:
 
 
 def operations(document: dict[str, Any]) -> list[Operation]:
-    """Return what an OpenAPI document describes, what is of the whole server aside."""
+    """Return the operations of an OpenAPI document, except those of the whole server."""
     found = []
     for path, methods in document["paths"].items():
         if path.startswith(OPEN):
@@ -85,12 +85,12 @@ def operations(document: dict[str, Any]) -> list[Operation]:
 
 
 def noun_of(parameter: str) -> str | None:
-    """Return the prefix of the ids that a parameter of a path takes."""
+    """Return the prefix of the ids that a path's parameter accepts."""
     return _NOUNS.get(parameter)
 
 
 def filled(body: dict[str, Any], id_: str, word: str) -> dict[str, Any]:
-    """Return a body with an id and a word in it."""
+    """Return a body with an id and a word filled in."""
     return {
         name: ([id_] if isinstance(value, list) else id_)
         if id_ and name in _BODY_NOUNS

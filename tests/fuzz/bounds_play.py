@@ -1,4 +1,4 @@
-"""Plays histories over every path of the API."""
+"""Play histories over all paths of the API."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _AT_ONCE = 20
 
 
 def play_bounds(server: Running, provider: FakeProvider, count: int, *, first_seed: int = 0) -> None:
-    """Play so many histories of scopes of their own; the same ones for the same seed.
+    """Play ``count`` histories, each of new scopes; the same seed gives the same histories.
 
-    Each history passes over all operations once, in a random order, by random scopes aimed at random others.
+    Each history runs all operations once, in a random order, by random scopes on random others' ids.
 
     Raises:
-        AssertionError: If what one scope sees holds anything of another, or changes by what another does.
+        AssertionError: If a scope sees data of another, or its data changes by another's operations.
     """
 
     @seed(first_seed)
@@ -47,7 +47,7 @@ def play_bounds(server: Running, provider: FakeProvider, count: int, *, first_se
 
 
 def run_bounds(count: int, *, first_seed: int = 0) -> None:
-    """Play so many histories on a server of their own."""
+    """Play ``count`` histories on a separate server."""
     with FakeProvider() as provider, tempfile.TemporaryDirectory() as folder:
         provider.script(agreeing)
         upstream = {"url": provider.base_url, "api_key": "sk-provider"}
@@ -56,7 +56,7 @@ def run_bounds(count: int, *, first_seed: int = 0) -> None:
 
 
 def _rounds(random: Random, number: int) -> Iterator[tuple[int, list[Act]]]:
-    """Yield who does what: every operation once, in a random order, some at a time by one scope."""
+    """Yield a scope with its operations: every operation once, in random order, in groups."""
     order = random.sample(range(number), number)
     for at in range(0, number, _AT_ONCE):
         acts = [Act(what, random.randrange(len(NAMES)), random.randrange(60)) for what in order[at : at + _AT_ONCE]]

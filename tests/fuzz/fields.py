@@ -1,4 +1,4 @@
-"""Whole requests with a JSON value of every kind in every field, one field at a time."""
+"""Complete requests with JSON values of every kind in every field, one field at a time."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ BODIES: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of every field, at every depth."""
+    """Yield the path of every field, at any depth."""
     keyed = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in keyed:
         yield (*path, key)
@@ -108,10 +108,10 @@ def every_field(name: str, memory_id: str, *, of: int = 1, first: int = 0) -> It
     """Yield the requests of one endpoint.
 
     Args:
-        name: In ``BODIES``.
-        memory_id: Of a memory that there is.
-        of: Only every so manieth, all fields and all kinds among them.
-        first: Where to begin.
+        name: Key in ``BODIES``.
+        memory_id: Id of an existing memory.
+        of: Yield every ``of``-th request, so that all fields and all kinds occur.
+        first: Index of the first request.
     """
     method, path, body = BODIES[name]
     headers = (("authorization", "Bearer sk-fuzz-fields"), ("content-type", "application/json"))

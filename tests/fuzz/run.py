@@ -1,4 +1,4 @@
-"""Send made-up requests to a running server and keep what it should not have answered."""
+"""Send generated requests to a running server and collect wrong responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.wire.rawhttp import Answer, send
 
 @dataclass
 class Findings:
-    """How requests were answered."""
+    """Statuses of all responses, and the failures."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     failures: list[tuple[Request, str]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Findings:
 
 
 def _is_in_shape(answer: Answer) -> bool:
-    """Whether an error is one that the SDKs can read."""
+    """Return whether the SDKs can parse an error."""
     try:
         found = json.loads(answer.body)["error"]
         return isinstance(found["message"], str) and isinstance(found["type"], str)
@@ -46,7 +46,7 @@ def _is_in_shape(answer: Answer) -> bool:
 
 
 def sturdy(seen: Seen) -> Reply:
-    """A provider that answers whatever it is asked, and never fails itself."""
+    """Reply to any request; this provider itself never fails."""
     wire = next((wire for path, wire in WIRES.items() if seen.method == "POST" and seen.path.endswith(path)), None)
     try:
         if wire is None:
@@ -62,12 +62,12 @@ def sturdy(seen: Seen) -> Reply:
 
 
 def ask(origin: str, request: Request) -> Answer:
-    """Send one request, as bytes."""
+    """Send one request byte for byte."""
     return send(origin, request.method, request.target, request.headers, request.body)
 
 
 def ask_all(origin: str, asked: Iterable[Request]) -> Findings:
-    """Send these requests."""
+    """Send all requests."""
     findings = Findings()
     for request in asked:
         try:
@@ -78,7 +78,7 @@ def ask_all(origin: str, asked: Iterable[Request]) -> Findings:
 
 
 def fuzz(origin: str, count: int, *, first_seed: int = 0) -> Findings:
-    """Send so many requests; the same ones for the same seed."""
+    """Send ``count`` generated requests; the same seed gives the same requests."""
     findings = Findings()
 
     @seed(first_seed)

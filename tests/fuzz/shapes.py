@@ -1,4 +1,4 @@
-"""Requests near to and far from what the wires and the memory side take."""
+"""Requests close to and far from those that the wires and the memory API accept."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _HEADERS = {**_OURS, **_THEIRS}
 
 @dataclass(frozen=True)
 class Request:
-    """One request; printed, it is how to send it again."""
+    """One request; its repr can be used to send it again."""
 
     method: str
     target: str
@@ -63,7 +63,7 @@ class Request:
 
 
 def packed(value: Any) -> bytes:
-    """JSON as text that may hold anything, half characters and giant numbers too."""
+    """Return JSON that may contain any text, lone surrogates and huge numbers."""
     return json.dumps(value).encode()
 
 
@@ -138,13 +138,13 @@ _VERBS = st.sampled_from(["GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTI
 
 @st.composite
 def requests(draw: st.DrawFn) -> Request:
-    """Any request: to the three wires, to the memory side, to other paths; now and then with a broken body."""
+    """Draw any request: to the three wires, the memory API or other paths, sometimes with a broken body."""
     kind = draw(st.sampled_from(["chat", "chat", "chat", "responses", "messages", "memory", "memory", "other"]))
     method, target, body = draw(_KINDS[kind])
     named = {name: draw(_HEADERS[name]) for name in draw(st.lists(st.sampled_from(list(_HEADERS)), max_size=2))}
     key = draw(st.sampled_from(_KEYS))
     headers = {"authorization": f"Bearer {key}", "content-type": "application/json", **named}
-    if draw(st.sampled_from(range(15))) == 7:  # an integer would be 0 too often
+    if draw(st.sampled_from(range(15))) == 7:  # an integer strategy would draw 0 too often
         body = draw(_broken(body))
     if draw(st.sampled_from(range(20))) == 7:
         headers["content-encoding"] = draw(st.sampled_from(["gzip", "deflate", "br", "gzip, gzip", ""]))

@@ -1,4 +1,4 @@
-"""The published specification as a source of requests, by schemathesis."""
+"""The published specification as a source of requests, through schemathesis."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ KEY = "sk-fuzz-spec"
 
 
 def fuzz_spec(base_url: str, examples: int) -> tuple[int, str]:
-    """Send requests made from OpenAI's specification, right ones and wrong ones.
+    """Send valid and invalid requests generated from OpenAI's specification.
 
     Args:
-        base_url: Of the running server.
-        examples: Most requests for each of its operations.
+        base_url: URL of the running server.
+        examples: Maximum number of requests for each operation.
 
     Returns:
-        How many were sent, and what schemathesis has to say where one was answered with a 5xx (else nothing).
+        Number of requests, and schemathesis' report if a response was a 5xx (else an empty text).
     """
     command = [str(tools.BIN / "schemathesis"), "run", str(SPEC), "--url", base_url, "--checks", "not_a_server_error",
                "--phases", "fuzzing", "--mode", "all", "--max-examples", str(examples), "--seed", "1",

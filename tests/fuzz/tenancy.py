@@ -1,4 +1,4 @@
-"""Random histories of several scopes at once: whatever is done, no scope sees a word or an id of another."""
+"""Random histories of several scopes at once: for any history, no scope sees words or ids of another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.running import WAIT_S, Running
 
-# Two keys; two users of one key whose names are alike; two agents and two projects of one user.
+# Two keys; two users of one key with similar names; two agents and two projects of one user.
 SCOPES = ("key", "user-1", "user-10", "User-1", "agent-a", "agent-b", "project-a", "project-b")
 _SAID = ("I use {} for drawing", "My boat is called {}", "I like {}", "Please forget that I like {}")
 _ACTS = (
@@ -26,9 +26,9 @@ _LISTS = (
     *("/memories?status=all&limit=1000", "/sessions?limit=1000", "/documents", "/images", "/state", "/tasks"),
     *("/agents", "/projects", "/usage", "/reviews?status=all"),
 )
-_OWN = ("/export", "/quarantine", "/jobs", "/files?purpose=assistants")  # with what one reaches by its id
+_OWN = ("/export", "/quarantine", "/jobs", "/files?purpose=assistants")  # with data that is reached by id
 
-Act = tuple[str, int, int, int]  # what, by which scope, with which word, aimed at whose things
+Act = tuple[str, int, int, int]  # operation, its scope, its word, the scope whose ids it uses
 ACTS = st.lists(
     st.tuples(
         st.sampled_from(_ACTS), st.integers(0, len(SCOPES) - 1), st.integers(0, 3), st.integers(0, len(SCOPES) - 1)
@@ -40,7 +40,7 @@ ACTS = st.lists(
 
 @dataclass
 class Member:
-    """One scope: how it asks, and what is its own."""
+    """One scope: its headers and its own data."""
 
     name: str
     headers: dict[str, str]
@@ -57,16 +57,16 @@ class Member:
 
     @property
     def is_alone(self) -> bool:
-        """Whether it is a user of its own; agents and projects of one user know each other's names."""
+        """Whether it is a separate user; agents and projects of one user see each other's names."""
         return not self.name.startswith(("agent", "project"))
 
     def reaches(self, other: Member) -> bool:
-        """Whether things of another are one's own by their ids: those of all projects, for who asks from none."""
+        """Return whether another's data is reachable by id: an agent outside projects reaches those of all projects."""
         return other is self or (self.name.startswith("agent") and other.name.startswith("project"))
 
 
 class World:
-    """Members of one run, all new; ``act`` does one thing and checks what comes back."""
+    """Members of one run, all new; ``act`` runs one operation and checks the responses."""
 
     def __init__(self, server: Running) -> None:
         self._http = httpx.Client(base_url=server.base_url, timeout=WAIT_S)
@@ -82,12 +82,12 @@ class World:
         self._http.close()
 
     def act(self, act: Act) -> None:
-        """Do one thing; every answer is looked through for words of others."""
+        """Run one operation; every response is searched for others' words."""
         what, by, word, whose = act
         getattr(self, f"_{what}")(self.members[by], self.members[by].words[word], self.members[whose])
 
     def look_everywhere(self) -> None:
-        """Ask each scope for everything that it can see."""
+        """Request everything that each scope can see."""
         for member in self.members:
             for path in _LISTS:
                 self._ask(member, "GET", path)
@@ -207,7 +207,7 @@ class World:
     def _receipt(self, member: Member, _: str, whose: Member) -> None:
         self._foreign(member, whose, "GET", "receipts")
         for noun in ("memories", "sessions", "documents", "quarantine", "jobs", "tasks"):
-            for id_ in _strangers(member, whose, noun)[-1:]:  # as a cursor
+            for id_ in _strangers(member, whose, noun)[-1:]:  # used as a cursor
                 never = _never(id_)
                 answers = [self._ask(member, "GET", f"/{noun}?after={one}") for one in (id_, never)]
                 assert [answer.status_code for answer in answers] == [404, 404]
@@ -219,7 +219,7 @@ class World:
     def _foreign(
         self, member: Member, whose: Member, method: str, noun: str, rest: str = "", body: Any = None, *, of: str = ""
     ) -> None:
-        """Reach for a thing of another: byte for byte the answer to an id that never was."""
+        """Use another's id: the response equals that for an unknown id, byte for byte."""
         for id_ in _strangers(member, whose, of or noun)[-2:]:
             never = _never(id_)
             answers = [self._ask(member, method, f"/{noun}/{one}{rest}", body) for one in (id_, never)]
@@ -228,7 +228,7 @@ class World:
 
 
 def _never(id_: str) -> str:
-    """Return an id like another that nobody ever had."""
+    """Return a similar id that never existed."""
     return id_[:-6] + "000000"
 
 
@@ -249,7 +249,7 @@ def _strangers(member: Member, whose: Member, noun: str) -> list[str]:
 
 
 class Witness:
-    """A user who does nothing more: no answer to it may change, whatever others do."""
+    """A user who does nothing more, so that none of its responses may change."""
 
     def __init__(self, server: Running) -> None:
         self.key = f"sk-{secrets.token_hex(8)}-witness"
@@ -267,19 +267,19 @@ class Witness:
         self.before = self.answers()
 
     def answers(self) -> set[tuple[str, str]]:
-        """Return each line of what it is told of its own, and of what a search for common words finds."""
+        """Return each line of the user's own data, and of a search for common words."""
         found = {path: self.http.get(path).text for path in (*_LISTS, *_OWN)}
-        found["/export"] = "\n".join(found["/export"].splitlines()[1:-1])  # first and last hang on the time
+        found["/export"] = "\n".join(found["/export"].splitlines()[1:-1])  # first and last line depend on the time
         asked = {"query": "which boat, and what for drawing?", "sources": ["fact", "episode", "chunk"]}
         found["/search"] = str(self.http.post("/memories/search", json=asked).json()["data"])
         return {(path, line) for path, told in found.items() for line in told.splitlines()}
 
 
 def play(server: Running, count: int, *, first_seed: int = 0) -> None:
-    """Play so many histories; the same ones for the same seed.
+    """Play ``count`` histories; the same seed gives the same histories.
 
     Raises:
-        AssertionError: With the shortest history found in which a scope sees anything of another.
+        AssertionError: With the shortest history in which a scope sees data of another.
     """
 
     witness = Witness(server)

@@ -1,4 +1,4 @@
-"""No answer to one scope depends on another: a sample of what ``python -m tests.fuzz`` plays."""
+"""No response to one scope depends on another: a sample of the histories of ``python -m tests.fuzz``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sample of what ``python -m tests.fuzz`` does by the thousand."""
+"""A sample of the requests of ``python -m tests.fuzz``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.fuzz.fields import BODIES, every_field
 from tests.fuzz.run import ask_all, fuzz, sturdy
 from tests.running import Running
 
-SAMPLE = {"chat": 5, "responses": 5, "messages": 5}  # every so manieth; of others all
+SAMPLE = {"chat": 5, "responses": 5, "messages": 5}  # every n-th request; of other endpoints all
 
 
 @pytest.fixture(scope="module")

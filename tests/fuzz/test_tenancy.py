@@ -1,4 +1,4 @@
-"""A sample of the histories that ``python -m tests.fuzz`` plays."""
+"""A sample of the histories of ``python -m tests.fuzz``."""
 
 from __future__ import annotations
 

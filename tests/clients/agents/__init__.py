@@ -1,1 +1,1 @@
-"""Coding agents and command-line clients, run as people run them: told in one conversation, asked in the next."""
+"""Coding agents and command-line clients, run like a user does: told in one conversation, asked in the next."""

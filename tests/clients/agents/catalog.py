@@ -1,4 +1,4 @@
-"""The agents: what to install, how one conversation is started, and the settings that a user writes."""
+"""Agents: packages to install, commands for one conversation, and a user's settings."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ class Agent:
     """One agent; ``$base_url $origin $key $home $work $prompt`` are filled into its texts.
 
     Args:
-        name: As people call it.
-        packages: With their versions; those of npm begin with ``npm:``.
-        command: The program, in the folder where the packages are, and its arguments for one conversation.
-        environment: Variables that a user sets, and those that switch off what calls home.
+        name: Name of the product.
+        packages: With their versions; npm packages begin with ``npm:``.
+        command: The program, in the folder of the packages, and its arguments for one conversation.
+        environment: Variables that a user sets, and variables that switch off telemetry.
         files: Contents of files in the home folder, by path.
-        goes_on: A command that goes on with the last conversation, where there is one.
-        compacts: The same, and the agent sums the conversation up.
+        goes_on: A command that continues the last conversation, if there is one.
+        compacts: A command that continues it and makes the agent summarise it.
         draws: A command that begins a conversation on a terminal.
-        setup: A command before each conversation, as ``command``.
-        without: Packages that these ask for and that a run does without, for their size.
-        has_tools: It can be asked to read a file.
+        setup: A command before each conversation, in the form of ``command``.
+        without: Dependencies that are not installed, for their size.
+        has_tools: Whether it can be asked to read a file.
     """
 
     name: str
@@ -203,7 +203,7 @@ models:
     ),
 )
 
-# Served, and used by its API; its own memory, and models that it would run itself, are off.
+# Served, and used by its API; its own memory, and models that it would run locally, are off.
 OPEN_WEBUI = Agent(
     "Open WebUI",
     ("open-webui==0.12.4",),

@@ -1,4 +1,4 @@
-"""What is checked of an agent's conversations; each check returns a remark, or raises with what was seen."""
+"""Checks of an agent's conversations; each returns a remark, or raises with what it found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def remembered(asked: Conversation) -> str:
 
 
 def unknown(asked: Conversation) -> str:
-    """Nothing of one account's memory goes with what another one asks."""
+    """Requests of one account get no memory of another account."""
     shown = [block for seen in asked.arrived for block in blocks(seen.body)]
     assert not shown, f"memory of another account: {shown}"
     assert UNKNOWN in asked.output, f"the reply was not shown: {asked.output[-800:]}"
@@ -41,7 +41,7 @@ def unknown(asked: Conversation) -> str:
 
 
 def own_words(known: list[str], kept: list[str]) -> str:
-    """Memories, and turns that are kept to be quoted, are the user's words and nothing of what stood around them."""
+    """Memories, and turns stored for quoting, are only the user's words, without their wrappers."""
     strangers = {text.rstrip(".") for text in known} - {FACT.rstrip(".")} | set(kept) - {TELL, ASK, BOTH, GO_ON}
     assert not strangers, f"these are not the user's: {strangers}"
     assert TELL in kept, f"what was told is not among the turns kept: {kept}"
@@ -49,7 +49,7 @@ def own_words(known: list[str], kept: list[str]) -> str:
 
 
 def went_on(asked: Conversation, went_on: Conversation) -> str:
-    """What memory put into a turn stands there byte for byte when the agent sends this turn again as it was."""
+    """Memory's block is still in a turn, byte for byte, if the agent resends this turn unchanged."""
     assert went_on.code == 0, f"exit {went_on.code}: {went_on.output[-800:]}"
     first = {block for seen in asked.arrived for block in blocks(seen.body)}
     later = {block for seen in went_on.arrived for block in blocks(seen.body)}
@@ -62,7 +62,7 @@ def went_on(asked: Conversation, went_on: Conversation) -> str:
 
 
 def _resends(asked: Conversation, went_on: Conversation) -> bool:
-    """Return whether an agent sends its first turn of the user again as it was."""
+    """Return whether an agent resends the user's first turn unchanged."""
     first, later = ([orjson.dumps(_uncached(turn)) for turn in _turns(one)] for one in (asked, went_on))
     return all(turn in later for turn in first)
 
@@ -74,7 +74,7 @@ def _turns(conversation: Conversation) -> list[Any]:
 
 
 def _uncached(value: Any) -> Any:
-    """Return a value of JSON without marks for the provider's cache, which move on with each turn."""
+    """Return a JSON value without cache marks, which move with each turn."""
     if isinstance(value, list):
         return [_uncached(one) for one in value]
     if isinstance(value, dict):
@@ -90,13 +90,13 @@ def compacted(compacted: Conversation) -> str:
 
 
 def drawn(drawn: Conversation) -> str:
-    """On a terminal an agent asks for a title of the conversation as well, or for what the user may say next."""
+    """On a terminal an agent also requests a title of the conversation, or suggestions for the next prompt."""
     assert drawn.code == 0, f"not on the terminal in time: {drawn.output[-800:]}"
     return ""
 
 
 def errands(conversations: list[Conversation], agent: Agent) -> str:
-    """Requests of an agent for itself come without its tools; they go up as they came, and no turn is taken for one."""
+    """An agent's own requests have no tools; they are forwarded unchanged, and no turn is classified as one."""
     count = 0
     for conversation in conversations:
         arrived = [seen.body for seen in conversation.arrived]

@@ -1,4 +1,4 @@
-"""Plays Open WebUI: told something beside a file in one chat, asked in the next, and asked by another account."""
+"""Play Open WebUI: a statement and a file in one chat, a question in the next, and a question by another account."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.fakes.provider import FakeProvider
 from tests.running import Running
 
 _MODEL = "fake-model"
-_TASKS = 3  # of each chat: a title, tags, what to ask next; with a file also what to search it for
+_TASKS = 3  # per chat: title, tags, follow-up questions; with a file also its search queries
 
 
 def play_front_end(agent: Agent, server: Running, provider: FakeProvider, trace: Path | None) -> Mapping[str, Any]:

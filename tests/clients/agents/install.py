@@ -1,4 +1,4 @@
-"""Puts each agent into a folder of its own, outside of the repository; fetched once, never by CI."""
+"""Install each agent into a separate folder outside the repository; fetched once, never by CI."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def home() -> Path:
 
 
 def install(agent: Agent) -> None:
-    """Fetch an agent's packages where they are not there yet.
+    """Fetch an agent's packages unless they are installed.
 
     Raises:
-        subprocess.CalledProcessError: If one cannot be had.
+        subprocess.CalledProcessError: If a package cannot be fetched.
     """
     folder = home() / agent.folder
     done, wanted = folder / ".installed", "\n".join(agent.packages)
@@ -36,14 +36,14 @@ def install(agent: Agent) -> None:
 
 
 def program_of(agent: Agent, name: str) -> list[str]:
-    """Return how a program of an agent is called."""
+    """Return the command of an agent's program."""
     folder = home() / agent.folder
     is_node = agent.packages[0].startswith("npm:")
     return [str(folder / "node_modules" / ".bin" / name if is_node else folder / "bin" / name)]
 
 
 def version_of(agent: Agent) -> str:
-    """Return the version of an agent's first package, as installed."""
+    """Return the installed version of an agent's first package."""
     folder, first = home() / agent.folder, agent.packages[0]
     if not first.startswith("npm:"):
         return first.partition("==")[2]

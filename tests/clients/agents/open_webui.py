@@ -1,4 +1,4 @@
-"""Open WebUI itself, served on a free port and used by its own API as its page does: a file, a chat, its tasks."""
+"""Open WebUI on a free port, used through its API like its page does: a file, a chat, its tasks."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class OpenWebUI:
         return self._log.read_text(errors="replace")
 
     def sign_up(self, name: str) -> str:
-        """Make an account and speak for it from now on; return its id. The first one may make the others."""
+        """Create an account and act as it from now on; return its id. The first one may create the others."""
         form = {"name": name, "email": f"{name}@example.org", "password": f"{name}-{name}-1A", "role": "user"}
         path = "/api/v1/auths/add" if "Authorization" in self._http.headers else "/api/v1/auths/signup"
         account = self._http.post(path, json=form).raise_for_status().json()
@@ -63,7 +63,7 @@ class OpenWebUI:
         return user_id
 
     def upload(self, file: Path) -> str:
-        """Return the id of a file, once it has been read in."""
+        """Return the id of a file, once it has been ingested."""
         sent = {"file": (file.name, file.read_bytes(), "text/plain")}
         file_id: str = self._http.post("/api/v1/files/", files=sent).raise_for_status().json()["id"]
         status = f"/api/v1/files/{file_id}/process/status"
@@ -71,7 +71,7 @@ class OpenWebUI:
         return file_id
 
     def chat(self, model: str, text: str, files: Sequence[str], is_done: Callable[[], bool]) -> str:
-        """Say something in a new chat beside files; return the answer once it is whole and ``is_done`` is so."""
+        """Send a text with files in a new chat; return the reply once it is complete and ``is_done`` is true."""
         message = {
             "id": str(uuid.uuid4()),
             "role": "user",

@@ -1,4 +1,4 @@
-"""Plays two conversations of an agent through us, each in a process of its own, and checks what came of them."""
+"""Play two conversations of an agent through the proxy, each in a separate process, and check the results."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.running import Running
 
 @dataclass
 class Report:
-    """What a run showed, as the scripts of other clients print it."""
+    """Results of a run, as other clients' scripts print them."""
 
     version: str
     passed: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
 
     def check(self, name: str, check: Callable[[], str]) -> None:
-        """Pass where ``check`` finds nothing to complain about; an ``AssertionError`` says what was seen."""
+        """Pass unless ``check`` raises an ``AssertionError``, whose text is then the failure."""
         try:
             seen = check()
         except AssertionError as error:
@@ -45,7 +45,7 @@ class Report:
 
 
 def play_one_memory(agents: Sequence[Agent], provider: FakeProvider) -> Mapping[str, Any]:
-    """Tell the first agent something and ask the others, each with a key and a process of its own; one user owns all."""
+    """Tell the first agent something and ask the others, each with its own key and process; all keys are one user's."""
     report = Report(f"{len(agents)} agents")
     with tempfile.TemporaryDirectory(prefix="agents-") as folder:
         local = {"local_user": "ana"}
@@ -80,13 +80,13 @@ def play(agent: Agent, server: Running, provider: FakeProvider, trace: Path | No
 
 
 def _is_drawn(_output: str, exchanges: list[Exchange]) -> bool:
-    """Return whether the file that was read went up, and something that the agent asks for itself, as a title."""
+    """Return whether the read file was forwarded, and one of the agent's own requests, such as a title, was sent."""
     has_read = any(one.status == OK and WORD in one.body.decode() for one in exchanges if is_posted(one))
     return has_read and any(map(is_errand, exchanges))
 
 
 def kept(server: Running, key: str, **headers: str) -> tuple[list[str], list[str]]:
-    """Return the memories of a key, and what the user said in the turns that are kept."""
+    """Return the memories of a key, and the user's messages in the stored turns."""
     with server.http(key, **headers) as http:
         memories = [one["text"] for one in http.get("/memories").json()["data"]]
         rows = [orjson.loads(line) for line in http.get("/export").text.splitlines()[1:]]

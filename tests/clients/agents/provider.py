@@ -1,4 +1,4 @@
-"""A provider that has an agent read a file once, and that answers from the memory in the request and nothing else."""
+"""A provider that makes an agent read a file once, and answers only from the memory in the request."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ KNOWN = "From memory: it is Shram."
 UNKNOWN = "I do not know."
 TITLE = "Tools of the trade"
 
-# As an editor that has no tools takes it.
+# Edit format of an agent without tools.
 EDIT = f"{FILE}\n```\n<<<<<<< SEARCH\n{WORD}\n=======\n{WORD}\nibis\n>>>>>>> REPLACE\n```"
 
 _BLOCK = re.compile(rf"{OPEN}(?: kind=\"\w+\")?>.*?{CLOSE}", re.DOTALL)
-# The first of these that a client offers is called.
+# Calls the first of these that a client offers.
 _TOOLS = (r"read(?:_?files?)?\Z", r"(?:exec_command|shell_command|shell|bash|run_commands?)\Z")
 _PATH, _COMMAND = re.compile(r"path|file", re.IGNORECASE), re.compile(r"cmd|command", re.IGNORECASE)
 
 
 def script(work: Path) -> Script:
-    """Return how requests of an agent that works in a folder are answered."""
+    """Return the script for requests of an agent that works in a folder."""
 
     def answer(seen: Seen) -> Reply | None:
         wire = next((one for path, one in WIRES.items() if seen.method == "POST" and seen.path.endswith(path)), None)
@@ -52,12 +52,12 @@ def script(work: Path) -> Script:
 
 
 def blocks(body: bytes) -> list[str]:
-    """Return the memory that is in a request, as it stands in its JSON."""
+    """Return the memory blocks of a request, as they are in its JSON."""
     return _BLOCK.findall(body.decode().replace('\\"', '"'))
 
 
 def _compaction(body: Mapping[str, Any]) -> Reply:
-    """Return a summary that only the provider can read, as its whole output."""
+    """Return a summary that only the provider can read, as its only output."""
     item = {"type": "compaction", "id": "cmp_1", "encrypted_content": "c3VtbWFyeQ=="}
     usage = {"input_tokens": 9, "output_tokens": 7, "total_tokens": 16}
     whole = {"id": "resp_fake", "object": "response", "model": body["model"], "usage": usage, "output": [item]}

@@ -1,4 +1,4 @@
-"""Runs an agent as its user would, in a home and a folder of its own, and keeps what it asked and what arrived."""
+"""Run an agent as its user would, in a separate home and folder, and record its requests and their arrival."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from tests.running import Running
 
 _MAX_S = 120.0
 _MAX_ON_TERMINAL_S = 45.0
-_NOWHERE = "http://127.0.0.1:9"  # whoever calls home is refused at once, and no run waits for a host
+_NOWHERE = "http://127.0.0.1:9"  # telemetry is refused at once, and no run waits for a host
 _KEPT = ("PATH", "LANG", "LC_ALL", "TZ")
 
-# Files that agents read in of themselves; whoever wrote them, the user of the conversation did not say it.
+# Instruction files that agents read by themselves: never a statement of the conversation's user.
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "QWEN.md", ".clinerules/rules.md", ".continue/rules/rules.md")
 NOT_TOLD = "I live in Rotterdam and my dog is called Biscuit. I always prefer tabs."
 
@@ -37,7 +37,7 @@ IsDone = Callable[[str, list[Exchange]], bool]
 
 @dataclass(frozen=True)
 class Conversation:
-    """What one process printed, asked the server, and what of it arrived at the provider."""
+    """Output of one process, its requests, and the requests that reached the provider."""
 
     code: int
     output: str
@@ -46,7 +46,7 @@ class Conversation:
 
     @property
     def posted(self) -> list[Exchange]:
-        """The requests for a reply of a model."""
+        """Requests for a reply of a model."""
         return [one for one in self.exchanges if is_posted(one)]
 
 
@@ -56,21 +56,21 @@ def is_posted(exchange: Exchange) -> bool:
 
 
 def is_errand(exchange: Exchange) -> bool:
-    """Return whether we took a request for an agent's own."""
+    """Return whether the proxy classified a request as the agent's own."""
     return "reason=errand" in exchange.headers.get("x-memory", "")
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Where the conversations of one agent are played.
+    """Environment of one agent's conversations.
 
     Args:
-        agent: As installed.
-        folder: Holds its home and the folder it works in.
-        key: It sends this one.
-        server: Is asked, by a tap.
+        agent: The installed agent.
+        folder: Contains its home and its working folder.
+        key: The key that it sends.
+        server: Receives its requests, through a tap.
         provider: Is scripted for each conversation.
-        trace: Where what was sent and printed is kept, if anywhere.
+        trace: Folder for sent and printed data, or None.
     """
 
     agent: Agent
@@ -86,10 +86,10 @@ class Stage:
         """Run one process.
 
         Args:
-            prompt: What the user says.
-            name: Of the conversation, for the trace.
-            command: None: the one that begins a conversation.
-            is_done: The process draws on a terminal until this is so; without it, it ends by itself.
+            prompt: The user's message.
+            name: Name of the conversation in the trace.
+            command: Default: the command that begins a conversation.
+            is_done: The process runs on a terminal until this is true; without it, it ends by itself.
         """
         home, work = self.folder / "home", self.folder / "work"
         home.mkdir(exist_ok=True)
@@ -149,16 +149,16 @@ def variables_of(agent: Agent, names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _end_daemons(home: Path) -> None:
-    """End what an agent left running behind a conversation, so that the next one is a process of its own."""
+    """End processes that an agent left running, so that the next conversation starts a new process."""
     mark = f"HOME={home}".encode()
     for environ in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):  # it is gone, or another user's
+        with suppress(OSError):  # it has ended, or is another user's
             if mark in environ.read_bytes().split(b"\0"):
                 os.kill(int(environ.parent.name), signal.SIGTERM)
 
 
 def write(conversation: Conversation, folder: Path, name: str) -> None:
-    """Keep what was sent and printed, for whoever looks into a failure."""
+    """Write sent and printed data to files, for the analysis of a failure."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.txt").write_text(conversation.output)
     for at, one in enumerate(conversation.exchanges):

@@ -1,4 +1,4 @@
-"""A relay of bytes between a client and a server that keeps what both sent, so that each request can be compared."""
+"""A byte relay between a client and a server that records both directions, so that requests can be compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_BYTES = 100_000_000
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request of the client and the head of what was answered; ``place`` is its connection, and where in it."""
+    """One request of the client and the response's head; ``place`` is its connection and its position there."""
 
     place: tuple[int, int]
     request: Seen
@@ -30,20 +30,20 @@ class Exchange:
 
     @property
     def body(self) -> bytes:
-        """The request's body, decoded."""
+        """Decoded body of the request."""
         return decoded(self.request)
 
 
 @dataclass(eq=False)
 class _Line:
-    """What went over one connection."""
+    """Bytes of one connection."""
 
     sent: bytearray = field(default_factory=bytearray)
     received: bytearray = field(default_factory=bytearray)
 
 
 class Tap:
-    """Listens on a free port and hands every byte on to ``port``; ``with Tap(port) as tap``."""
+    """Listener on a free port that relays all bytes to ``port``; ``with Tap(port) as tap``."""
 
     def __init__(self, port: int) -> None:
         self._target = port
@@ -73,7 +73,7 @@ class Tap:
         self._thread.join(_START_S)
 
     def exchanges(self) -> list[Exchange]:
-        """Return what was asked and answered until now, by connection."""
+        """Return the requests and responses so far, by connection."""
         return [exchange for number, line in enumerate(list(self._lines)) for exchange in _exchanges(number, line)]
 
     def _run(self) -> None:
@@ -131,7 +131,7 @@ def _exchanges(number: int, line: _Line) -> list[Exchange]:
 
 
 class _Answers:
-    """The responses of one connection, one after the other, as a socket that ``http.client`` reads from."""
+    """The responses of one connection, in order, as a socket that ``http.client`` reads."""
 
     def __init__(self, received: bytes) -> None:
         self._stream = _Endless(received)
@@ -140,21 +140,21 @@ class _Answers:
         return self._stream
 
     def read(self, method: str) -> tuple[int, dict[str, str]]:
-        """Return status and headers by lower-case name; status 0 where nothing was answered."""
+        """Return status and headers by lower-case name; status 0 if there was no response."""
         response = http.client.HTTPResponse(self, method=method)  # type: ignore[arg-type]
         try:
             response.begin()
             headers = {name.lower(): value for name, value in response.getheaders()}
             response.read()
         except http.client.IncompleteRead:
-            pass  # the client has seen enough
+            pass  # the client has disconnected by its own choice
         except (http.client.HTTPException, ValueError):
             return 0, {}
         return response.status, headers
 
 
 class _Endless(io.BytesIO):
-    """Stays open for the next response."""
+    """Stream that stays open for the next response."""
 
     def close(self) -> None:
         """Stay open."""

@@ -1,4 +1,4 @@
-"""A terminal of its own for a program that draws on one: read until something has happened, then ended."""
+"""A separate terminal for a program that draws on one: read until a condition is true, then ended."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _ROWS, _COLUMNS = 50, 160
 _PIECE_BYTES = 65_536
 _LOOK_S = 0.1
 _STOP_S = 10.0
-# What a program asks of a terminal before it draws: where the cursor is, and which terminal it is.
+# Queries of a program before it draws: the cursor's position, and the terminal's type.
 _ANSWERS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?1;2c"}
 
 
 def run(
     command: Sequence[str], folder: Path, variables: Mapping[str, str], is_done: Callable[[str], bool], within_s: float
 ) -> tuple[int, str]:
-    """Run a program on a terminal until ``is_done`` says so of what it wrote.
+    """Run a program on a terminal until ``is_done`` is true for its output.
 
     Returns:
-        0 and the output, -1 where it was not done in time or ended before.
+        Code and output; the code is 0, or -1 if the program ended or the time was over before ``is_done``.
     """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
@@ -50,7 +50,7 @@ def run(
                 break
     finally:
         with suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGTERM)  # its session is its own
+            os.killpg(running.pid, signal.SIGTERM)  # the program leads its own session
         try:
             running.wait(_STOP_S)
         except subprocess.TimeoutExpired:
@@ -63,7 +63,7 @@ def run(
 def _read(master: int) -> bytes:
     try:
         piece = os.read(master, _PIECE_BYTES)
-    except OSError:  # the program is gone
+    except OSError:  # the program has ended
         return b""
     for asked, answer in _ANSWERS.items():
         if asked in piece:

@@ -1,4 +1,4 @@
-"""The relay of bytes between an agent and the server."""
+"""The byte relay between an agent and the server."""
 
 from __future__ import annotations
 

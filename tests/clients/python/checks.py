@@ -1,4 +1,4 @@
-"""What every client's script checks, and how it tells; the standard library only, for it runs beside each of them."""
+"""Checks of each client's script, and their output; standard library only, as it runs in each client's environment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IMAGE = f"data:image/png;base64,{PIXEL}"
 
 
 class Checks:
-    """Runs checks, each whatever became of the ones before, and prints one line of JSON."""
+    """Runs checks, each regardless of earlier failures, and prints one line of JSON."""
 
     def __init__(self, version: str) -> None:
         self._version = version
@@ -31,7 +31,7 @@ class Checks:
         self._failed: dict[str, str] = {}
 
     def run(self, name: str, check: Callable[[], str], expected: str) -> None:
-        """Pass where what the client returns holds what the provider said, or put in."""
+        """Pass if the client's result contains the provider's text or the injected one."""
         try:
             seen = check()
             assert expected in seen, f"{expected!r} is not in {seen!r}"
@@ -47,7 +47,7 @@ class Checks:
 
 
 def wait_learned() -> None:
-    """Wait until what was said is learned."""
+    """Wait until all turns are learned."""
     deadline = time.monotonic() + 60
     request = urllib.request.Request(f"{BASE_URL}/state", headers={"Authorization": f"Bearer {KEY}"})
     while True:

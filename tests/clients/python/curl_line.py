@@ -1,4 +1,4 @@
-"""curl, as the README has it."""
+"""curl with the README's command."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What Open WebUI sends with ENABLE_FORWARD_USER_INFO_HEADERS: one key, each user with a memory of their own."""
+"""Open WebUI's requests with ENABLE_FORWARD_USER_INFO_HEADERS: one key, separate memory for each user."""
 
 import json
 import time
