@@ -37,7 +37,7 @@ def waiting(request: pytest.FixtureRequest, hasty: Running, shared_provider: Fak
 
 
 def outwait(waiting: Wire) -> None:
-    """Wait until a client that sets this read timeout would get a 504."""
+    """Wait until a client with this read timeout gets a 504."""
     waiting.provider.then(Hang())
     answer = waiting.send(ask(), x_stainless_read_timeout=_SCALED, x_memory_mode="off")
     assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (504, "upstream_timeout")

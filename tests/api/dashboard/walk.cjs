@@ -54,7 +54,7 @@ const walk = async (browser, colorScheme, width) => {
   await context.close();
 };
 
-// What scripts make smoother: progress that comes by itself, and queues that one key decides.
+// Features that need scripts: live progress, and queues that one key press decides.
 const act = async (browser) => {
   const page = await browser.newPage();
   await signIn(page, key);

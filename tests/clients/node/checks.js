@@ -1,4 +1,4 @@
-// What every client's script checks, and how it tells.
+// Checks of each client script, and their output.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
