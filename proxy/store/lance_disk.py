@@ -26,6 +26,7 @@ _WRITTEN = ("", "data", "_transactions", VERSIONS)
 ROW_FILES = "rows_"  # prefix of the temporary name of a row file
 _MAX_FOLDERS = 8192
 _SETTLED_NS = 1_000_000_000
+_UNSETTLED = -1  # no folder's mtime
 
 
 class Watched(Generic[T]):
@@ -37,11 +38,19 @@ class Watched(Generic[T]):
     Args:
         reading: Function from the file names to the value.
         absent: Value if the folder does not exist.
+        following: Function from the folder and its last known value to the current one, None if only a listing can
+            tell it; asked while the mtime is too recent, as during an import, when a listing has thousands of names.
     """
 
-    def __init__(self, reading: Callable[[list[str]], T], absent: T) -> None:
+    def __init__(
+        self,
+        reading: Callable[[list[str]], T],
+        absent: T,
+        following: Callable[[str, T], T | None] = lambda _folder, _known: None,
+    ) -> None:
         self._reading = reading
         self._absent = absent
+        self._following = following
         self._known: OrderedDict[str, tuple[int, T]] = OrderedDict()
 
     def __call__(self, folder: str) -> T:
@@ -51,14 +60,16 @@ class Watched(Generic[T]):
             known = self._known.get(folder)
             if known is not None and known[0] == changed_ns:
                 return known[1]
-            value = self._reading(os.listdir(folder))
+            is_settled = time.time_ns() - changed_ns > _SETTLED_NS
+            value = self._following(folder, known[1]) if known is not None and not is_settled else None
+            if value is None:
+                value = self._reading(os.listdir(folder))
         except FileNotFoundError:
             self._known.pop(folder, None)
             return self._absent
-        if time.time_ns() - changed_ns > _SETTLED_NS:
-            self._known[folder] = (changed_ns, value)
-            if len(self._known) > _MAX_FOLDERS:
-                self._known.popitem(last=False)
+        self._known[folder] = (changed_ns if is_settled else _UNSETTLED, value)
+        if len(self._known) > _MAX_FOLDERS:
+            self._known.popitem(last=False)
         return value
 
 
@@ -109,6 +120,22 @@ def newest_manifest(names: Iterable[str]) -> str:
     A manifest's name is the largest number minus its version, so the smallest name is the newest.
     """
     return min((name for name in names if name.endswith(_MANIFEST)), default="")
+
+
+def following_manifest(folder: str, known: str) -> str | None:
+    """Return the newest manifest of a folder from a known one on, by the names of its successors.
+
+    None if the known one is gone: an old version was dropped, or a broken one was set aside.
+    """
+    if not known or not os.path.exists(f"{folder}/{known}"):
+        return None
+    while os.path.exists(f"{folder}/{(later := _later(known))}"):
+        known = later
+    return known
+
+
+def _later(manifest: str) -> str:
+    return f"{int(manifest.removesuffix(_MANIFEST)) - 1:020d}{_MANIFEST}"
 
 
 def is_complete(manifest: Path) -> bool:

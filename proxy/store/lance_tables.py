@@ -53,7 +53,7 @@ class Tables:
         self._connections: dict[str, AsyncConnection] = {}
         self._handles: OrderedDict[tuple[Noun, str], _Handle] = OrderedDict()
         self.on_failure: Callable[[str], None] = lambda owner: None  # called with a user whose tables could not be read
-        self._heads = disk.Watched(disk.newest_manifest, "")
+        self._heads = disk.Watched(disk.newest_manifest, "", disk.following_manifest)
         self._shards = disk.Watched[Sequence[str]](list, ())
 
     def shard(self, owner: str) -> Path:

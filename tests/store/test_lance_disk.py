@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proxy.errors import StoreUnavailable
 from proxy.store import lance_disk as disk
@@ -90,3 +94,23 @@ async def test_start_finds_some_table_to_read(store, tmp_path):
     assert disk.some_table(folder) == ("episodes", BOB.user)
     fresh = await LanceStore.open(folder, dimension=DIMENSION)
     assert len(await fresh.episodes(BOB)) == 1
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["write", "drop the oldest", "set the newest aside", "look"]), st.booleans()))
+)
+def test_head_by_successor_equals_that_of_a_listing(steps):
+    """While versions are written, old ones are dropped and broken ones are set aside."""
+    heads = disk.Watched(disk.newest_manifest, "", disk.following_manifest)
+    with TemporaryDirectory() as folder:
+        for step, looks in steps:
+            names = sorted(os.listdir(folder))
+            if step == "write":
+                newest = int(names[0].removesuffix(".manifest")) if names else 2**64 - 1
+                Path(folder, f"{newest - 1:020d}.manifest").touch()
+            elif step == "drop the oldest" and len(names) > 1:
+                Path(folder, names[-1]).unlink()
+            elif step == "set the newest aside" and len(names) > 1:
+                Path(folder, names[0]).unlink()
+            if looks:
+                assert heads(folder) == disk.newest_manifest(os.listdir(folder))
