@@ -18,7 +18,7 @@ from proxy.clock import to_ms
 from proxy.errors import ProxyError, RateLimited, StoreUnavailable, UpstreamTimeout, UpstreamUnreachable
 from proxy.memory.changes.book import TURNS_AT_ONCE
 from proxy.memory.conversations.transcript import episodes_of
-from proxy.memory.inject.standing import standing
+from proxy.memory.inject.standing import active_tasks
 from proxy.memory.learn.gather import gather
 from proxy.memory.learn.learn import Read, learn, read
 from proxy.memory.lifecycle.projects import settled
@@ -247,7 +247,7 @@ async def _with_tasks(
     services: Services, turn: Turn, readings: Sequence[Read], changes: Sequence[Change]
 ) -> list[Change]:
     """Return a turn's changes, extended by the tasks that it states and closes."""
-    tasks = (await standing(turn.scope, services.index)).tasks
+    tasks = await active_tasks(turn.scope, services.index)
     agent, now = await services.agents.name(turn.scope), services.clock.now()
     made = await in_thread("learn", with_tasks, turn, readings, tasks, changes, now, agent)
     own = {change.memory.id for change in changes}
