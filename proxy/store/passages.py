@@ -31,11 +31,14 @@ def lexical_text(thing: Memory | Episode | Chunk) -> str:
 
 
 def dense_text(thing: Memory | Episode | Chunk) -> str:
-    """Return the text to embed; an episode's includes date and role, a chunk's includes its heading or file name."""
+    """Return the text to embed; a chunk's includes its heading or file name.
+
+    An episode's is that of the message alone, so the vector of a question that was just asked serves for its episode.
+    """
     if isinstance(thing, Chunk):
         where = thing.heading or thing.name
         return f"{where}: {thing.text}" if where else thing.text
-    return thing.text if isinstance(thing, Memory) else f"{day(thing.local_at)}, {thing.role}: {_telling(thing.text)}"
+    return thing.text if isinstance(thing, Memory) else _telling(thing.text)
 
 
 def _telling(text: str) -> str:
