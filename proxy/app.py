@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 from fastapi import FastAPI
 
@@ -18,6 +18,7 @@ from proxy.api import install, wrap
 from proxy.clock import Clock
 from proxy.process import heap
 from proxy.process.connection import REQUEST_TIMEOUT
+from proxy.process.occupancy import occupied
 from proxy.process.pace import Pace
 from proxy.process.stopping import SIGNALS, StopRequests, end_at_once
 from proxy.process.threads import drain, in_thread, spawn
@@ -55,27 +56,29 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, object]]:
         services = await open_services(settings, clock=clock, pace=pace)
-        install(app, services)
-        warming = spawn(_warm(services, owns_process=owns_process), "warm")
-        # Only this process can learn from turns that it holds in memory.
-        working = [part for part in services.both() if settings.worker.enabled or part.is_ephemeral]
-        workers: list[Worker | Reader | Judging | Mender | Importer] = [
-            Mender(services),
-            *map(Worker, working),
-            *map(Reader, working),
-            *map(Judging, working),
-            *([Importer(services)] if settings.worker.enabled else []),
-        ]
-        schedule = Schedule(services, keeps_store=settings.worker.enabled)
-        for worker in workers:
-            worker.start()
-        schedule.start()
-        try:
-            yield {REQUEST_TIMEOUT: settings.server.request_timeout_s}
-        finally:
-            services.is_draining = True
-            warming.cancel()
-            await drain_all(services, workers, schedule)
+        # With several processes, each outlives a killed supervisor for a moment.
+        with occupied(settings.server.data_dir) if owns_process else nullcontext():
+            install(app, services)
+            warming = spawn(_warm(services, owns_process=owns_process), "warm")
+            # Only this process can learn from turns that it holds in memory.
+            working = [part for part in services.both() if settings.worker.enabled or part.is_ephemeral]
+            workers: list[Worker | Reader | Judging | Mender | Importer] = [
+                Mender(services),
+                *map(Worker, working),
+                *map(Reader, working),
+                *map(Judging, working),
+                *([Importer(services)] if settings.worker.enabled else []),
+            ]
+            schedule = Schedule(services, keeps_store=settings.worker.enabled)
+            for worker in workers:
+                worker.start()
+            schedule.start()
+            try:
+                yield {REQUEST_TIMEOUT: settings.server.request_timeout_s}
+            finally:
+                services.is_draining = True
+                warming.cancel()
+                await drain_all(services, workers, schedule)
 
     app = FastAPI(
         title="Throughline",

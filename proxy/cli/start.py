@@ -15,7 +15,7 @@ from proxy.cli.preflight import bound, refuse_newer_data, refuse_unusable_addres
 from proxy.clock import Clock
 from proxy.errors import ConfigError, ProxyError, StoreUnavailable
 from proxy.memory.model.access import judge_access
-from proxy.process.occupancy import occupied
+from proxy.process.occupancy import first, occupied
 from proxy.settings.load import (
     Settings,
     environment,
@@ -74,10 +74,10 @@ def work(config: Path | None, flags: Mapping[str, Any]) -> None:
     settings = load_settings(config, flags)
     configure_logging(settings.telemetry)
     make_data_dir(settings)
-    with occupied(settings.server.data_dir):
+    with occupied(settings.server.data_dir) as lock:
         require_space(settings)
         refuse_newer_data(settings)
-        _refuse_damage(settings)
+        _refuse_damage(settings, lock)
         from proxy.app import work as working  # noqa: PLC0415 - a second of CPU that a refused start need not wait for
 
         asyncio.run(working(settings))
@@ -92,10 +92,10 @@ def _prepared(settings: Settings, config: Path | None, use: ExitStack) -> socket
     try:
         refuse_unusable_addresses(settings)
         make_data_dir(settings)
-        use.enter_context(occupied(settings.server.data_dir))
+        lock = use.enter_context(occupied(settings.server.data_dir))
         require_space(settings)
         refuse_newer_data(settings)
-        _refuse_damage(settings)
+        _refuse_damage(settings, lock)
     except ConfigError:
         listening.close()
         raise
@@ -107,17 +107,25 @@ def _prepared(settings: Settings, config: Path | None, use: ExitStack) -> socket
     return listening
 
 
-def _refuse_damage(settings: Settings) -> None:
-    """Open the stores of the data folder once before serving.
+def _refuse_damage(settings: Settings, lock: int) -> None:
+    """Open the stores of the data folder once before serving, and end the leases of dead processes.
 
     Raises:
         ConfigError: If one is damaged, unusable, or belongs to another folder.
     """
     from proxy.access.folder import open_folder  # noqa: PLC0415 - imports the database's library
+    from proxy.store.waits import end_leases  # noqa: PLC0415
 
     async def look() -> None:
         folder = await open_folder(settings, Clock(), looks_closely=True)
-        await folder.database.close()
+        try:
+            if settings.store.database_url:  # may serve processes of other machines
+                return
+            with first(lock) as is_first:
+                if is_first and (ended := await end_leases(folder.database)):
+                    _log.info("leases of killed processes were ended", leases=ended)
+        finally:
+            await folder.database.close()
 
     try:
         asyncio.run(look())

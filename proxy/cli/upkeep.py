@@ -13,6 +13,7 @@ import typer
 
 from proxy.cli.main import Config, DataDir
 from proxy.memory.lifecycle.hygiene import Report
+from proxy.process.occupancy import occupied
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import Settings, load_settings, make_data_dir
@@ -35,7 +36,6 @@ def hygiene(
 ) -> None:
     """Count the memories that nobody used for long, by user; with --apply they are archived."""
     settings = load_settings(config, flags={"server": {"data_dir": data_dir}})
-    make_data_dir(settings)
     found = asyncio.run(_tidied(settings, applies=apply))
     word = "archived" if apply else "would be archived"
     for owner, one in found.items():
@@ -81,8 +81,10 @@ async def _reembed(settings: Settings) -> tuple[int, int]:
 
 @asynccontextmanager
 async def _opened(settings: Settings) -> AsyncIterator[Services]:
-    services = await open_services(settings)
-    try:
-        yield services
-    finally:
-        await services.close()
+    make_data_dir(settings)
+    with occupied(settings.server.data_dir):
+        services = await open_services(settings)
+        try:
+            yield services
+        finally:
+            await services.close()

@@ -6,7 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from proxy.process.occupancy import occupied
+import pytest
+
+from proxy.errors import ConfigError
+from proxy.process.occupancy import first, occupied
 from proxy.settings.load import environment
 from tests.fakes.provider import FakeProvider
 from tests.launch import process
@@ -32,3 +35,21 @@ def test_server_does_not_start_during_a_repair(tmp_path: Path) -> None:
         refused = run("serve", "--port", "0", "--data-dir", str(tmp_path))
     assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
     assert "Wait until it is done" in refused.stderr
+
+
+@pytest.mark.parametrize("command", [["reembed"], ["hygiene", "--apply"]])
+def test_maintenance_does_not_run_during_a_repair(tmp_path: Path, command: list[str]) -> None:
+    with occupied(tmp_path, alone=True):
+        refused = run(*command, "--data-dir", str(tmp_path))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "Wait until it is done" in refused.stderr
+
+
+def test_leases_of_a_live_process_stay(tmp_path: Path) -> None:
+    with occupied(tmp_path) as lock:
+        with first(lock) as is_alone:
+            assert is_alone
+        with occupied(tmp_path), first(lock) as is_alone:
+            assert not is_alone
+        with pytest.raises(ConfigError), occupied(tmp_path, alone=True):
+            pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -70,6 +71,33 @@ def test_interrupted_destruction_is_finished_at_next_start(tmp_path: Path, provi
         assert noun == "user" or http.delete(path).status_code == 404
     finally:
         served.close()
+
+
+def test_restart_waits_for_no_dead_holder(tmp_path: Path, provider: FakeProvider) -> None:
+    """A lone server ends the leases of the killed one, however long they last: it is ready and learns at once."""
+    served = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="3600")
+    served.start()
+    try:
+        http = served.http(KEYS[0])
+        wait_for(lambda: http.get("/state").status_code == 200, "the server did not become ready")
+        fill(http, "memory")
+        served.kill()
+        hold_everything(tmp_path)
+        served.start()
+        http.post("/chat/completions", json={"model": "m", "messages": [user("I play the viola.")]}).raise_for_status()
+        wait_for(lambda: not http.get("/state").json().get("pending_turns", 1), "it was not learned")
+        assert http.post("/erase").status_code == 200
+    finally:
+        served.close()
+
+
+def hold_everything(folder: Path) -> None:
+    """Write the leases that a process leaves that is killed at work."""
+    until = 1000 * int(time.time() + 3600)
+    with closing(sqlite3.connect(folder / "throughline.db")) as database, database:
+        owners = database.execute("SELECT DISTINCT owner FROM journal UNION SELECT owner FROM history").fetchall()
+        assert owners
+        database.executemany("INSERT OR REPLACE INTO leases VALUES (?, 'dead', ?)", [(one, until) for (one,) in owners])
 
 
 def try_to(http: httpx.Client, method: str, path: str) -> None:
