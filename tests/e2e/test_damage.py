@@ -103,6 +103,16 @@ def test_tables_damaged_while_it_runs(folder: Path, provider: FakeProvider, way:
         assert "damage" not in other.get("/state")
 
 
+def test_versions_removed_while_it_runs(folder: Path, provider: FakeProvider) -> None:
+    """No new table hides the loss: the next turn waits until the rows are there again."""
+    with Running(folder, upstream=provider.base_url) as server, speaking(server, KEY) as speaker:
+        assert speaker.texts() >= BOTH
+        damage(folder, TABLES["versions"], "gone")
+        speaker.tell(LATER)
+        assert speaker.texts() >= {*BOTH, "I live in Oslo", LATER}
+        assert "damage" in speaker.get("/state")
+
+
 def test_all_tables_removed(folder: Path, provider: FakeProvider) -> None:
     shutil.rmtree(folder / "lance")
     with Running(folder, upstream=provider.base_url) as server, speaking(server, KEY) as speaker:
