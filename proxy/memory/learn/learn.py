@@ -224,15 +224,14 @@ def _edited(planner: Planner, said: Said, past: Past) -> None:
     if not said.live or all(row.message != said.id for row in past.own):
         return
     mine, place = {word.text for word in words(said.text)}, (planner.turn.scope.session, "user", said.seq)
-    edited = []
-    for row in past.rows:
-        if (row.session, row.by, row.seq) != place or row.message == said.id:
-            continue
-        theirs = {word.text for word in words(row.text)}
-        if plain(row.text) != plain(said.text) and len(mine & theirs) >= MIN_EDIT_SHARE * max(len(mine), len(theirs)):
-            edited.append(row)
-    if edited:
-        planner.retire_edited(said, edited)
+    there = [row for row in past.rows if (row.session, row.by, row.seq) == place and row.message != said.id]
+    there = [row for row in there if plain(row.text) != plain(said.text)]
+    texts = [{word.text for word in words(row.text)} for row in there]
+    is_near = [len(mine & theirs) >= MIN_EDIT_SHARE * max(len(mine), len(theirs)) for theirs in texts]
+    if any(is_near) and (
+        said.seq > 0 or all(is_near)
+    ):  # a client that sends single messages has all at the first place
+        planner.retire_edited(said, [row for row, near in zip(there, is_near, strict=True) if near])
 
 
 def _reply_before(said: Said, turn: Turn, past: Past) -> str:

@@ -126,6 +126,15 @@ def test_edited_message_retires_its_old_branch() -> None:
     assert world.active == ["My train to Basel leaves at 9:35."]
 
 
+def test_single_messages_of_a_session_are_no_edits() -> None:
+    """A client that sends no history has each of its messages at the first place."""
+    world = World()
+    said = ["What is the capital of Peru?", "My cousin Ana lives in Turin.", "My cousin Bea lives in Turin."]
+    for text in said:
+        world.say(text, session="s")
+    assert world.active == said[1:]
+
+
 def test_learning_a_turn_again_changes_nothing() -> None:
     world = told("I use Shram and Magnet.")
     world.say("I don't use Magnet anymore. I live in Oslo.")
