@@ -26,8 +26,9 @@ def test_window_follows_time_where_positions_begin_anew():
     assert [row.text for row in windows["2-1"]] == ["told 1", "asked 2", "told 2"]
 
 
-def test_words_alone_name_the_day_of_the_zone():
+def test_texts_name_the_day_of_the_users_zone():
     at = datetime(2026, 3, 2, 1, 6, tzinfo=UTC)
     (first,) = conversation("ses_1", "one", at=at, offset_minutes=-180)
     assert lexical_text(first) == "1 March 2026 one"
     assert dense_text(first) == "one"
+    assert dense_text(replace(first, role="assistant")) == "1 March 2026, assistant: one"
