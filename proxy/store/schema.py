@@ -125,6 +125,7 @@ class Skimmed:
     marked: list[Memory]
 
 
+SUMMARY_MARKS = ('"kind":"summary"',)
 # A memory with one of these in its record is needed for every query: it is closed, waits for review, fills a slot, or
 # belongs in every prompt.
 MARKS = (

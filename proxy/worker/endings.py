@@ -17,6 +17,7 @@ from proxy.memory.inject.standing import standing
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.passages import place_in_session
+from proxy.store.schema import SUMMARY_MARKS
 from proxy.store.sessions import Session
 from proxy.text.tokens import count
 from proxy.types import Episode, Memory, Scope
@@ -24,7 +25,6 @@ from proxy.types import Episode, Memory, Scope
 _log = structlog.get_logger(__name__)
 _MODEL_TOKENS = 300  # maximum length of a model's summary
 _MAX_AT_ONCE = 50  # sessions ended in one tick
-_SUMMARIES = ('"kind":"summary"',)
 
 
 async def end_conversation(services: Services, scope: Scope) -> Session:
@@ -59,7 +59,7 @@ async def roll_up(services: Services, scope: Scope) -> int:
     async with services.leases.held(scope):
         written: list[Memory] = []
         for level in ("day", "week"):
-            rows = [row for row in await services.store.marked(scope, _SUMMARIES) if row.status == "active"]
+            rows = [row for row in await services.store.marked(scope, SUMMARY_MARKS) if row.status == "active"]
             found = await in_thread("learn", rolled_up, scope, rows, level, services.clock.now(), count)
             await services.book.rewrite(scope, found)
             written += found
@@ -68,7 +68,7 @@ async def roll_up(services: Services, scope: Scope) -> int:
 
 async def forget_summaries(services: Services, scope: Scope, session: str) -> None:
     """Remove every summary that covers a session; the caller holds the user's lease."""
-    await remove_learned(services, scope, concerning(await services.store.marked(scope, _SUMMARIES), session))
+    await remove_learned(services, scope, concerning(await services.store.marked(scope, SUMMARY_MARKS), session))
 
 
 async def remove_learned(services: Services, scope: Scope, rows: Sequence[Memory]) -> None:

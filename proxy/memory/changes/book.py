@@ -187,7 +187,7 @@ class Book:
     async def _forget_in_summaries(self, scope: Scope, see: Callable[[str], str | None], now: datetime) -> None:
         """Remove withheld sentences from running summaries and from those of sessions, days and weeks."""
         await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
-        rows = await self._index.living(scope)
+        rows = await self._index.summed_up(scope)
         await self.rewrite(scope, await in_thread("learn", mended, rows, see, now))
 
 

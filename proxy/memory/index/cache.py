@@ -15,7 +15,7 @@ from proxy.memory.index.sketches import Sketches
 from proxy.memory.plan.changes import is_ending
 from proxy.process.threads import in_thread, spawn
 from proxy.store.ram import Rows
-from proxy.store.schema import NOUNS, Noun, Revision, Vector, Written
+from proxy.store.schema import NOUNS, SUMMARY_MARKS, Noun, Revision, Vector, Written
 from proxy.text.lexical import content
 from proxy.types import Episode, Memory, Scope
 
@@ -101,6 +101,13 @@ class IndexCache:
         """Return the user's summaries; none if the memories are too many to hold in memory."""
         shelf = cast("FactShelf | None", (await self._entry(scope, "memories")).shelf)
         return [] if shelf is None else shelf.summaries
+
+    async def summed_up(self, scope: Scope) -> list[Memory]:
+        """Return the user's summaries, with other memories if these are in memory anyway."""
+        shelf = (await self._entry(scope, "memories")).shelf
+        if shelf is None:
+            return await self.store.marked(scope, SUMMARY_MARKS)
+        return cast("FactShelf", shelf).living()
 
     async def living(self, scope: Scope) -> list[Memory]:
         """Return all of the user's memories."""
