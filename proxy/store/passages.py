@@ -31,16 +31,11 @@ def lexical_text(thing: Memory | Episode | Chunk) -> str:
 
 
 def dense_text(thing: Memory | Episode | Chunk) -> str:
-    """Return the text to embed; a chunk's includes its heading or file name, a reply's its date and role.
-
-    A user's message is embedded alone, so the vector of the question just asked serves for its episode too.
-    """
+    """Return the text to embed; an episode's includes date and role, a chunk's includes its heading or file name."""
     if isinstance(thing, Chunk):
         where = thing.heading or thing.name
         return f"{where}: {thing.text}" if where else thing.text
-    if isinstance(thing, Episode) and thing.role != "user":
-        return f"{day(thing.local_at)}, {thing.role}: {_telling(thing.text)}"
-    return thing.text if isinstance(thing, Memory) else _telling(thing.text)
+    return thing.text if isinstance(thing, Memory) else f"{day(thing.local_at)}, {thing.role}: {_telling(thing.text)}"
 
 
 def _telling(text: str) -> str:

@@ -12,6 +12,7 @@ from proxy.text.segment import COMMA, clauses, is_question
 from proxy.text.terms import is_idle, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 
+_QUESTION_WORDS = 3  # of a new question; shorter ones ask for consent: "forget Paco, will you?"
 _OPENING_WORDS = 4  # in which a verb that implies "I" opens a clause
 
 
@@ -89,8 +90,8 @@ def is_hypothesis(low: str) -> bool:
 def leaves_topic(sentence: str, clause: str) -> bool:
     """Return whether a clause only leaves a topic for another: "Forget hiking, what's for dinner?"."""
     parts = COMMA.split(sentence[sentence.find(clause) :])
-    asked = (at for at, part in enumerate(parts) if at and terms_in(part) and is_question(part, flat(part)))
-    before = next(asked, 0)
+    long = [at for at, part in enumerate(parts) if at and len(words(part)) >= _QUESTION_WORDS and terms_in(part)]
+    before = next((at for at in long if is_question(parts[at], flat(parts[at]))), 0)
     moves_on = has_cue("moves_on", flat(sentence))
     low = flat(clause if moves_on else " ".join(parts[:before]))
     is_topic = not (speaks_of_self(low) or has_cue("remembered", low) or has_cue("everything", low))
