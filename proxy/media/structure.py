@@ -9,7 +9,7 @@ from typing import Literal
 
 BlockKind = Literal["text", "table", "code"]
 
-_HEADING = re.compile(r"(#{1,6})[ \t]++(\S(?:[^\n \t#]++|[ \t#]++(?!$))*+)[ \t#]*+$")
+_HEADING = re.compile(r"(#{1,6})[ \t]++(\S(?>(?:[^\n \t#]++|[ \t#]++(?!$))*))[ \t#]*+$")
 _CHAPTER = re.compile(
     r"(?i:(book|part|teil|buch|partie|livre|parte|libro|часть|том)|chapter|kapitel|chapitre|cap[ií]tulo|capitolo|глава)"
     r"[ \t]+(?:[IVXLCDM]{1,8}|\d{1,3}|[A-ZÀ-ÝА-Я][\w-]{2,14})\b[.:]?(?:[ \t]+\S.{0,60})?$"
@@ -17,7 +17,7 @@ _CHAPTER = re.compile(
 )
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _ROW = re.compile(r"\A\s*+\|.*\|\s*$")
-_RULE = re.compile(r"\A\s*+\|(?:\s*+:?-++:?\s*+\|)++\s*+$")
+_RULE = re.compile(r"\A\s*+\|(?>(?:\s*+:?-++:?\s*+\|)+)\s*+$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ _CLITIC = re.compile(r"(?<=.)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
 _CYRILLIC_WORD = re.compile("[А-Яа-яЁё]{4,}")
 _JOINTS = re.compile(r"[-_.@'’]+")
 _HUMPS = re.compile(r"[^\W\d_]+?(?=[A-Z][a-z])|[A-Z]?[^\W\dA-Z_]+|[A-Z]+|\d+")
-_DECIMAL = re.compile(r"\A\d++(?:\.\d++)++")
+_DECIMAL = re.compile(r"\A\d++(?>(?:\.\d++)+)")
 
 _SMALL_WORDS: dict[Language, str] = {
     "german": "und der das nicht ich ist ein eine einen einem mit dem auf für wir sie mein meine wie bei zum zur "

@@ -86,7 +86,7 @@ _CALLED = re.compile(
     r"|s['’]appelle|chamad[oa]|называется|под названием)\W*\Z",
     re.IGNORECASE,
 )
-_TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?: [А-ЯЁа-яё]++)*+\Z")  # without a mark
+_TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?>(?: [А-ЯЁа-яё]++)*)\Z")  # without a mark
 _LABEL = re.compile(
     r"(?:^|(?<=[.!?。！？]))[ \t]*([^\n:：.!?。！？]{2,80})[:：](\s*[^\n]+(?:\n[ \t]*[^\s][^\n]*)*)", re.MULTILINE
 )

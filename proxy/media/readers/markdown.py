@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 _SPACE = re.compile(r"\s+")
 _IMAGE = re.compile(  # no part spans another image, so many unclosed ones take linear time
-    r"!\[([^\]!]*+(?:!(?!\[)[^\]!]*+)*+)\]\([^)!]*+(?:!(?!\[)[^)!]*+)*+\)"
+    r"!\[([^\]!]*+(?>(?:!(?!\[)[^\]!]*+)*))\]\([^)!]*+(?>(?:!(?!\[)[^)!]*+)*)\)"
 )
 
 

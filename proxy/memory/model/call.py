@@ -191,7 +191,7 @@ def parse_prompt(text: str) -> Prompt:
     front = _FRONT.match(text)
     if front is None:
         raise ValueError("a prompt file starts with front matter between two lines of ---")
-    fields = dict(re.findall(r"^(\w++):[ \t]*+(\S++(?:[ \t]++\S++)*+)[ \t]*+$", front["front"], re.MULTILINE))
+    fields = dict(re.findall(r"^(\w++):[ \t]*+(\S++(?>(?:[ \t]++\S++)*))[ \t]*+$", front["front"], re.MULTILINE))
     if not {"name", "version"} <= fields.keys():
         raise ValueError("a prompt's front matter has a name and a version")
     pieces = _PART.split(text[front.end() :])

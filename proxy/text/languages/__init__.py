@@ -34,7 +34,7 @@ _ACCENTED = re.compile("['ß-öø-ÿœ]")
 _LETTERS = re.compile("[a-zß-öø-ÿœ]+")
 _PLACE = re.compile(r"\{(\w+)\}|(?<!\S)(\*)(?!\S)")
 # Bounded, so that a phrase stays linear on any text.
-_WORD = r"[^\s,;!?.…。，；！？]{1,40}+(?:[.,][^\s,;!?.…。，；！？]{1,40}+){0,8}+"
+_WORD = r"[^\s,;!?.…。，；！？]{1,40}+(?>(?:[.,][^\s,;!?.…。，；！？]{1,40}+){0,8})"
 
 
 _ANY_WORDS = rf"(?:{_WORD},?\s{{1,3}}){{0,{WORDS_OF_GAP}}}?"

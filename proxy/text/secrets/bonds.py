@@ -16,7 +16,7 @@ _OPENING = " \t\u00a0\"'`“”„‚‘’«»‹›「『（(*<[{_~"
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]*]{0,3}(?=\s)|[。！？]|\n")
 _CLOSED = re.compile(r"[!?.]{1,3}[\"'`”’»]? (?=[^\W\d_])(?![A-Z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_TAIL = re.compile(r"([^\W\d_]{1,30}+(?:['’-][^\W\d_]{1,30}+){0,3}+)[,:]?\s{0,9}\Z")
+_TAIL = re.compile(r"([^\W\d_]{1,30}+(?>(?:['’-][^\W\d_]{1,30}+){0,3}))[,:]?\s{0,9}\Z")
 _FENCE = re.compile(r"(?<![ \t])[ \t]*+(?:```|~~~|---|===|\+--)")
 _MAX_WORDS = {Kind.PASSWORD: 7, Kind.NUMBER: 7, Kind.TOKEN: 6, Kind.WEAK: 4, Kind.TOOL: 6}
 _MAX_FILLERS, _MAX_WORDS_TO_FROM = 4, 2

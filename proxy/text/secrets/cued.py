@@ -30,7 +30,7 @@ _IS = re.compile(r"[\"'`\])}>]{0,3}[ \t]{0,3}(?:[:=]=?>?|is|was|ist|lautet|es|es
 _BASE64, _MIN_HASH = re.compile(r"[A-Za-z0-9+/]{1,512}+={0,2}"), 20
 _LAST_WORDS = re.compile(r"[^\W\d_][\w-]*+")
 _EDGE = r"A-Za-z0-9_\u00c0-\u04ff€$£"  # Chinese has no blanks around a number
-_NUMBER = re.compile(rf"(?<![{_EDGE}.,/#+])(?<![\d\s]-)\d(?:[ \u00a0-]?\d){{2,7}}+(?![{_EDGE}%°]|[.,:/-]\d)")
+_NUMBER = re.compile(rf"(?<![{_EDGE}.,/#+])(?<![\d\s]-)\d(?>(?:[ \u00a0-]?\d){{2,7}})(?![{_EDGE}%°]|[.,:/-]\d)")
 _LONG_NUMBER = re.compile(rf"(?<![{_EDGE}.,/#+-])\d{{4,16}}+(?![{_EDGE}%°]|[.,:/-]\d)")
 _UNITS = re.compile(
     rf"[ \u00a0-]?(?:{'|'.join(re.escape(one) for one in sorted(words('technical', 'units'), key=len, reverse=True) if len(one) > 2)}|attempts|users|times|people|items|entries|accounts)(?![^\W\d_])"

@@ -17,9 +17,9 @@ _MIN_PATH = 8
 _MIN_KEY, _MIN_RANDOM, _MIN_TELEGRAM = 14, 32, 44  # characters of the shortest word that may be a secret of each form
 
 _PRIVATE_KEY = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,20000}+(?:-----END [A-Z0-9 ]{0,40}-----)?"
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?>(?:[^-]|-(?!----)){0,20000})(?:-----END [A-Z0-9 ]{0,40}-----)?"
 )
-_PUTTY = re.compile(r"Private-Lines: \d{1,4}\r?\n(?:[A-Za-z0-9+/=]{1,80}\r?\n?){1,200}+")
+_PUTTY = re.compile(r"Private-Lines: \d{1,4}\r?\n(?>(?:[A-Za-z0-9+/=]{1,80}\r?\n?){1,200})")
 _TELEGRAM = re.compile(r"(?<![\w])\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
 _AUTHORIZATION = re.compile(
     r"(?i)\b(?:basic|bearer|digest|negotiate|apikey|token)[ \t]{1,4}([A-Za-z0-9._~+/-]{6,4096}+={0,2})"
@@ -35,12 +35,12 @@ _HASHES = re.compile(
 )
 _BEFORE_HASH, _HEX = 48, re.compile(r"(?:0x)?[0-9a-fA-F]++")
 _IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?![A-Z0-9])")
-_NUMBERS = re.compile(r"(?<![\w])\d(?:[^\w+()\[\]{}\"'<>]{0,3}_?\d)*+(?![\w])")
+_NUMBERS = re.compile(r"(?<![\w])\d(?>(?:[^\w+()\[\]{}\"'<>]{0,3}_?\d)*)(?![\w])")
 _MANY_DIGITS = re.compile(r"(?:\d\D{0,3}){13}")
 _LIST_MARK = re.compile(r"[,;\n]")
 _NUMBER_GROUP = re.compile(r"\d++")
 _ISSUER = re.compile(r"4|5[0-8]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3[0-9]|6")
-_MNEMONIC = re.compile(r"(?<![^\W_])[a-z]{3,8}(?:[ ,\n]{1,2}[a-z]{3,8})*+(?![^\W_])")
+_MNEMONIC = re.compile(r"(?<![^\W_])[a-z]{3,8}(?>(?:[ ,\n]{1,2}[a-z]{3,8})*)(?![^\W_])")
 _MNEMONIC_SIZES, _BEFORE_MNEMONIC = (12, 24), 120
 _SEEDS = phrases(section("phrases")["seed"])
 _VALUE = re.compile(r"[ \t=]{0,4}+(?:\"([^\"\n]{1,300}+)\"|'([^'\n]{1,300}+)'|([^\s\"';|&<>]{1,300}+))")

@@ -164,29 +164,29 @@ _ENDINGS = frozenset(  # of files and hosts
 _PLACE = re.compile(r"[\w.@~+/:#-]*+")
 _ORDINARY = re.compile(
     r"\A(?:"  # tried at the start only: from every place of a long word the cost would be quadratic
-    r"[^@\s:/]++@[\w-]++(?:\.[\w-]++)++(?<=[a-z])|[\w.+-]{2,64}@[a-z][\w-]++(?<=[a-z])"  # e-mail
-    r"|v?\d++(?:[.,:/x×–-]\d++)*+(?:[-+._]?(?:alpha|beta|rc|dev|post|a|b|p|snapshot|final|lts|stable|slim|alpine))?\d{0,4}[%°+]?"  # versions, times, sizes
-    r"|[$€£¥₽~≈±#№+-]?\d[\d.,:–-]*+[%°€$£¥₽kKmM+]?(?:/[A-Za-z]++)?|[\w.-]++/[\w.-]++#\d++|[a-z]++(?:-[a-z]++)++#\d++|0x[0-9a-fA-F]{1,8}"
+    r"[^@\s:/]++@[\w-]++(?>(?:\.[\w-]++)+)(?<=[a-z])|[\w.+-]{2,64}@[a-z][\w-]++(?<=[a-z])"  # e-mail
+    r"|v?\d++(?>(?:[.,:/x×–-]\d++)*)(?:[-+._]?(?:alpha|beta|rc|dev|post|a|b|p|snapshot|final|lts|stable|slim|alpine))?\d{0,4}[%°+]?"  # versions, times, sizes
+    r"|[$€£¥₽~≈±#№+-]?\d[\d.,:–-]*+[%°€$£¥₽kKmM+]?(?:/[A-Za-z]++)?|[\w.-]++/[\w.-]++#\d++|[a-z]++(?>(?:-[a-z]++)+)#\d++|0x[0-9a-fA-F]{1,8}"
     r"|/[\w./{}:~-]*+(?:\?.*)?|[A-Za-z_$][\w$.]*+\[.*"
     rf"|[~<>≥≤$€£]?\d[\d.,]*+-?(?:{_UNITS})\.?"
-    r"|\d++(?:[-–][^\W\d_]++)++"  # 16-character, 2-factor
+    r"|\d++(?>(?:[-–][^\W\d_]++)+)"  # 16-character, 2-factor
     r"|\d{4}-\d\d-\d\d[tT ]?[\d:.,+-]*+[zZ]?|\d{8}[tT_-]\d{4,6}[zZ]?"  # moments
     r"|@[A-Za-z_][\w.-]*+|#\d++|#[A-Za-z_][\w-]*+"  # handles and hashtags
     r"|\$[A-Za-z_]\w*+|\$?\{[^}]*+\}?+|%\w++%|<[^>]*+>?+"  # placeholders
     r"|[x*•.X_-]++|(?:\.{0,2}|~)/[\w./@~+-]*+|[\w.@~-]++/[\w.@~-]++/[\w./@~-]*+|[A-Za-z]:\\[\w\\. -]*+"  # masks and paths
-    r"|[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)++"  # ENV_NAMES
-    r"|[A-Za-z_$][\w$]*+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*+\([^)]*+(?:\)(?:[.;:,\[(].*)?)?"  # calls
+    r"|[A-Z][A-Z0-9]*+(?>(?:_[A-Z0-9]++)+)"  # ENV_NAMES
+    r"|[A-Za-z_$][\w$]*+(?>(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*+)*)\([^)]*+(?:\)(?:[.;:,\[(].*)?)?"  # calls
     r"|(?:process|os|env|config|settings|self|this|req|request|ctx|secrets|vars|import)\.[\w.$\[\]]*+"
-    r"|[A-Za-z]++(?:\.[A-Za-z]++)++\d?|[a-z][a-z0-9]*+(?:_[a-z]++)++\d?"  # names in code
+    r"|[A-Za-z]++(?>(?:\.[A-Za-z]++)+)\d?|[a-z][a-z0-9]*+(?>(?:_[a-z]++)+)\d?"  # names in code
     r"|(?:(?:new|old|confirm|repeat)_?)?(?:password|passwd|passwort|token|key|secret|pass|pwd|pw)_?\d"
     r"|(?:\d{1,3}\.){3}\d{1,3}(?::\d++|/\d++)?"
     r")\Z"
 )
 _TECHNICAL = re.compile(
-    rf"(?:{_alternatives('names')})[-_./@]?v?\d{{1,5}}[a-z]{{0,2}}(?:[-_.:@/][a-z0-9]{{1,10}})*+(?:\([\w-]*+\))?"
-    rf"|(?:{_alternatives('whole')})(?:[-_./][a-z0-9]{{1,12}})*+"
+    rf"(?:{_alternatives('names')})[-_./@]?v?\d{{1,5}}[a-z]{{0,2}}(?>(?:[-_.:@/][a-z0-9]{{1,10}})*)(?:\([\w-]*+\))?"
+    rf"|(?:{_alternatives('whole')})(?>(?:[-_./][a-z0-9]{{1,12}})*)"
 )
-_CODE = re.compile(r"\A(?:[A-Z]{2,6}-?\d{2,6}|[a-z]++(?:[A-Z][a-z]++)++\d)\Z")  # of a ticket, a name in a program
+_CODE = re.compile(r"\A(?:[A-Z]{2,6}-?\d{2,6}|[a-z]++(?>(?:[A-Z][a-z]++)+)\d)\Z")  # of a ticket, a name in a program
 _GENERIC = re.compile(rf"(?:{_alternatives('generic')})[-_.]?\d{{1,5}}[a-z]{{0,4}}|[a-z]{{1,2}}-?\d{{1,5}}")
 _UNLIKELY = frozenset(row[0] + other for row in section("unlikely")["pairs"].split() for other in row[1:])
 
