@@ -46,10 +46,11 @@ from proxy.pipeline.handing import Handing, noted
 from proxy.pipeline.handle import counted
 from proxy.pipeline.identify import opening_of, scope_for
 from proxy.pipeline.prefix import as_sent
+from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.failover import Make, Plan, Try
-from proxy.upstream.headers import by_name, value_of
+from proxy.upstream.headers import by_name, find, value_of
 from proxy.upstream.messages import speaks_messages
 
 _WITH_MODEL = (
@@ -104,7 +105,7 @@ _MODELS = "models"
 class _Asked:
     """A request, with the fields of its body that routing needs."""
 
-    def __init__(self, scope: Scope, path: str, headers: Headers, body: bytes, limit: int) -> None:
+    def __init__(self, scope: Scope, path: str, headers: Headers, body: bytes, unpacked: tuple[bytes, Headers]) -> None:
         self.scope = scope
         self.method: str = scope["method"]
         self.is_anthropics = is_anthropics(scope)
@@ -112,11 +113,8 @@ class _Asked:
         self.query = scope["query_string"].decode("latin-1")
         self.headers = headers
         self.body = body
-        self._plain = body, headers
-        if path in _WITH_MODEL or path in _WITH_FORM:
-            with suppress(ProxyError):  # an unreadable body goes to the provider too
-                self._plain = plain(body, headers, limit=limit)
-        readable = self._plain[0]
+        self._plain = unpacked
+        readable = unpacked[0]
         self.fields = fields = _fields(readable) if path in _WITH_MODEL else {}
         model = fields.get("model")
         self.form = value_of(headers, "content-type") if path in _WITH_FORM and is_form(headers) else ""
@@ -160,7 +158,12 @@ class Passthrough:
         receive = limited(scope, receive, admission.body_bytes, admission.limit_name)
         send = watched(send, admission.ticket)
         try:
-            asked = _Asked(scope, path, headers, await read_body(receive), admission.body_bytes)
+            body = await read_body(receive)
+            unpacked = body, headers
+            if path in (*_WITH_MODEL, *_WITH_FORM) and find(headers, "content-encoding") is not None:
+                with suppress(ProxyError):  # an unreadable body goes to the provider too
+                    unpacked = await in_thread("cpu", plain, body, headers, limit=admission.body_bytes)
+            asked = _Asked(scope, path, headers, body, unpacked)
             await self._serve(asked, admission, receive, send)
         except ClientGone:
             return
