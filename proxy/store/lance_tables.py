@@ -78,7 +78,8 @@ class Tables:
         """Return the user's table at its newest version, None if there is none."""
         name, head = self.revision(noun, owner)
         if not name:
-            if await in_thread("load", self._has_remains, noun, owner):  # a new table would hide the loss
+            left = disk.tables_among(self._shards(str(self.shard(owner))), owner, noun)
+            if left and await in_thread("load", self._have_rows, owner, left):  # a new table would hide the loss
                 raise StoreUnavailable(f"no version of a table of {noun} is left; `throughline check` says more")
             return None
         handle = self._handles.get((noun, owner))
@@ -219,11 +220,9 @@ class Tables:
     def _head(self, shard: str, name: str) -> str:
         return self._heads(f"{shard}/{name}.lance/{disk.VERSIONS}")
 
-    def _has_remains(self, noun: Noun, owner: str) -> bool:
-        """Return whether a table without any version still has rows; one whose creation was interrupted has none."""
-        shard = self.shard(owner)
-        names = disk.tables_among(self._shards(str(shard)), owner, noun)
-        return any(next((shard / f"{name}.lance" / disk.DATA).glob("*"), None) for name in names)
+    def _have_rows(self, owner: str, names: Sequence[str]) -> bool:
+        """Return whether any of these tables has files of rows; one whose creation was interrupted has none."""
+        return any(next((self.shard(owner) / f"{name}.lance" / disk.DATA).glob("*"), None) for name in names)
 
     def _next_name(self, noun: Noun, owner: str) -> str:
         """Return a name never used before, so that another process's stale handle cannot revive a dropped table."""
