@@ -228,9 +228,8 @@ def _edited(planner: Planner, said: Said, past: Past) -> None:
     there = [row for row in there if plain(row.text) != plain(said.text)]
     texts = [{word.text for word in words(row.text)} for row in there]
     is_near = [len(mine & theirs) >= MIN_EDIT_SHARE * max(len(mine), len(theirs)) for theirs in texts]
-    if any(is_near) and (
-        said.seq > 0 or all(is_near)
-    ):  # a client that sends single messages has all at the first place
+    # A client that sends single messages has all of them at the first place.
+    if any(is_near) and (said.seq > 0 or all(is_near)):
         planner.retire_edited(said, [row for row, near in zip(there, is_near, strict=True) if near])
 
 
