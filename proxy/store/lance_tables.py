@@ -79,7 +79,8 @@ class Tables:
         name, head = self.revision(noun, owner)
         if not name:
             left = disk.tables_among(self._shards(str(self.shard(owner))), owner, noun)
-            if len(left) > 0 and await in_thread("load", self._have_rows, owner, left):  # a new table would hide the loss
+            # A new table would hide the loss.
+            if len(left) > 0 and await in_thread("load", self._have_rows, owner, left):
                 raise StoreUnavailable(f"no version of a table of {noun} is left; `throughline check` says more")
             return None
         handle = self._handles.get((noun, owner))
