@@ -235,10 +235,7 @@ class Sessions:
         return await self._db.submit(update)
 
     async def idle(self, *, before: datetime, limit: int, max_pending: int) -> list[Scope]:
-        """Return the scopes of open sessions that were last used before a time.
-
-        Users with more than ``max_pending`` pending turns are left out until these are learned.
-        """
+        """Return the scopes of open sessions last used before a time, if their user has few pending turns."""
         values = {"before": to_ms(before), "limit": limit, "max_pending": max_pending}
         rows = await self._db.query(lambda connection: connection.execute(_IDLE, values).all())
         return [Scope("", row.owner, row.agent, row.id) for row in rows]
@@ -283,15 +280,7 @@ class Sessions:
         return await self._db.submit(delete)
 
 
-_COLUMNS = (
-    sessions.c.id,
-    sessions.c.agent,
-    sessions.c.name,
-    sessions.c.created_ms,
-    sessions.c.last_ms,
-    sessions.c.ended_ms,
-    sessions.c.turns,
-)
+_COLUMNS = [sessions.c[name] for name in ("id", "agent", "name", "created_ms", "last_ms", "ended_ms", "turns")]
 _NAMED = (
     sa.select(sessions.c.id)
     .where(
