@@ -239,7 +239,7 @@ def test_help_imports_no_part_of_the_house() -> None:
     assert imported == {"proxy.cli", "proxy.cli.main", "proxy.errors"}
 
 
-@pytest.mark.parametrize("words", [["serve"], ["keys", "create"], ["worker"]])
+@pytest.mark.parametrize("words", [["serve", "--port", "0"], ["keys", "create"], ["worker"]])
 def test_impossible_data_folder_is_refused_with_mend(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "file").write_text("in the way")
     result = CliRunner().invoke(app, [*words, "--data-dir", str(tmp_path / "file" / "data")])
